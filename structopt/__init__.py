@@ -1,0 +1,77 @@
+"""structopt: a modeling layer for max-margin structured prediction over LP and QP solvers.
+
+Say what an output can be (a structure), what is minimised (a formulation, in CVXPY) and who solves
+it (a backend); structopt finds the violated constraints, grows the restricted master problem,
+certifies the answer and shows what happened.
+
+Names are loaded when they are first used, so that ``import structopt`` is cheap.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+_HOME = {
+    "Answers": "structures.shards",
+    "Certificate": "certificate",
+    "Chain": "structures.chain",
+    "ConvergenceWarning": "errors",
+    "CuttingPlane": "methods.cutting_plane",
+    "DataSet": "structures.shards",
+    "Enumerated": "structures.enumerated",
+    "Formulation": "formulations.base",
+    "LPStruct": "formulations.lp_struct",
+    "M3N": "formulations.m3n",
+    "Multiclass": "structures.multiclass",
+    "Oracle": "structures.oracles",
+    "Result": "result",
+    "Round": "events",
+    "StructSVM": "formulations.struct_svm",
+    "Structure": "structures.base",
+    "StructuredClassifier": "estimator",
+    "best_other": "structures.oracles",
+    "load_model": "model_file",
+    "loss_augmented": "structures.oracles",
+    "slack_rescaled": "structures.oracles",
+}
+_MODULES = ("bench", "datasets", "errors")
+
+__all__ = ["__version__", *_HOME, *_MODULES]
+
+if TYPE_CHECKING:
+    from structopt import bench, datasets, errors
+    from structopt.certificate import Certificate
+    from structopt.errors import ConvergenceWarning
+    from structopt.estimator import StructuredClassifier
+    from structopt.events import Round
+    from structopt.formulations.base import Formulation
+    from structopt.formulations.lp_struct import LPStruct
+    from structopt.formulations.m3n import M3N
+    from structopt.formulations.struct_svm import StructSVM
+    from structopt.methods.cutting_plane import CuttingPlane
+    from structopt.model_file import load_model
+    from structopt.result import Result
+    from structopt.structures.base import Structure
+    from structopt.structures.chain import Chain
+    from structopt.structures.enumerated import Enumerated
+    from structopt.structures.multiclass import Multiclass
+    from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled
+    from structopt.structures.shards import Answers, DataSet
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        value = getattr(importlib.import_module(f"structopt.{_HOME[name]}"), name)
+    elif name in _MODULES:
+        value = importlib.import_module(f"structopt.{name}")
+    else:
+        raise AttributeError(f"module 'structopt' has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,68 @@
+"""The tree of typed errors: what happened, with the numbers, and what to try next.
+
+>>> issubclass(InfeasibleError, StructoptError)
+True
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from structopt.result import Result
+
+
+class StructoptError(Exception):
+    """Base of every error that structopt raises on purpose.
+
+    Attributes
+    ----------
+    result : Result or None
+        The best model found before the failure, when there is one.
+    """
+
+    result: Result | None = None
+
+
+class InvalidInputError(StructoptError, ValueError):
+    """Data or an argument that cannot be used; ``example`` is its position when known."""
+
+    def __init__(self, message: str, *, example: int | None = None) -> None:
+        super().__init__(message)
+        self.example = example
+
+
+class IncompatibleError(StructoptError, ValueError):
+    """A part was asked for something it does not offer; raised before any work is done."""
+
+
+class InfeasibleError(StructoptError):
+    """No weights satisfy the constraints of the master problem."""
+
+
+class UnboundedError(StructoptError):
+    """The master problem has no minimum: its value falls without limit."""
+
+
+class OracleError(StructoptError):
+    """An oracle failed or broke its contract; ``example`` is the example it was asked about."""
+
+    def __init__(self, message: str, *, example: int | None = None) -> None:
+        super().__init__(message)
+        self.example = example
+
+
+class BackendError(StructoptError):
+    """A solver failed, and so did the reference backend after it."""
+
+
+class FileFormatError(StructoptError, ValueError):
+    """A model or checkpoint file that is truncated, foreign, or of another version."""
+
+
+class MissingDependencyError(StructoptError, ImportError):
+    """An optional package is needed; the message names the extra that brings it."""
+
+
+class ConvergenceWarning(UserWarning):
+    """The run stopped before its certified gap reached ``tol``."""

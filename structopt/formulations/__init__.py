@@ -1,0 +1,1 @@
+"""What is minimised, written in CVXPY, one formulation a file."""

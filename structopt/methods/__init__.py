@@ -1,0 +1,1 @@
+"""How the learning problem is driven, one method a file."""

@@ -1,0 +1,1 @@
+"""What an output can be: feature maps, losses and oracles, one structure a file."""

@@ -1,0 +1,88 @@
+"""Compiled loops over directions (see :mod:`structopt.structures.parts` for the layout)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True, nogil=True)
+def dots(ptr, source, offset, coef, indptr, indices, data, weights):
+    out = np.zeros(len(ptr) - 1)
+    for r in range(len(ptr) - 1):
+        total = 0.0
+        for p in range(ptr[r], ptr[r + 1]):
+            shift = offset[p]
+            part = 0.0
+            for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                part += data[q] * weights[shift + indices[q]]
+            total += coef[p] * part
+        out[r] = total
+    return out
+
+
+@njit(cache=True, nogil=True)
+def combine(ptr, source, offset, coef, indptr, indices, data, multipliers, n_features):
+    out = np.zeros(n_features)
+    for r in range(len(ptr) - 1):
+        if multipliers[r] == 0.0:
+            continue
+        for p in range(ptr[r], ptr[r + 1]):
+            shift = offset[p]
+            step = multipliers[r] * coef[p]
+            for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                out[shift + indices[q]] += step * data[q]
+    return out
+
+
+@njit(cache=True, nogil=True)
+def expand(ptr, source, offset, coef, indptr, indices, data, n_features):
+    n_rows = len(ptr) - 1
+    bound = 0
+    for p in range(len(source)):
+        bound += indptr[source[p] + 1] - indptr[source[p]]
+    columns = np.empty(bound, np.int64)
+    values = np.empty(bound)
+    out_ptr = np.zeros(n_rows + 1, np.int64)
+    dense = np.zeros(n_features)
+    seen = np.zeros(n_features, np.bool_)
+    touched = np.empty(n_features, np.int64)
+    position = 0
+    for r in range(n_rows):
+        count = 0
+        for p in range(ptr[r], ptr[r + 1]):
+            for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                column = offset[p] + indices[q]
+                if not seen[column]:
+                    seen[column] = True
+                    touched[count] = column
+                    count += 1
+                dense[column] += coef[p] * data[q]
+        order = np.sort(touched[:count])
+        for k in range(count):
+            column = order[k]
+            if dense[column] != 0.0:
+                columns[position] = column
+                values[position] = dense[column]
+                position += 1
+            dense[column] = 0.0
+            seen[column] = False
+        out_ptr[r + 1] = position
+    return out_ptr, columns[:position].copy(), values[:position].copy()
+
+
+@njit(cache=True, nogil=True)
+def fingerprints(ptr, source, offset, coef):
+    # FNV-1a over the words of each direction
+    out = np.empty(len(ptr) - 1, np.uint64)
+    prime = np.uint64(1099511628211)
+    bits = coef.view(np.uint64)
+    for r in range(len(ptr) - 1):
+        h = np.uint64(14695981039346656037)
+        for p in range(ptr[r], ptr[r + 1]):
+            h = (h ^ np.uint64(source[p])) * prime
+            h = (h ^ np.uint64(offset[p])) * prime
+            h = (h ^ (bits[p] >> np.uint64(32))) * prime
+            h = (h ^ (bits[p] & np.uint64(0xFFFFFFFF))) * prime
+        out[r] = h
+    return out

@@ -1,0 +1,182 @@
+"""A data set encoded once, and an oracle pass as a map over its shards.
+
+A :class:`Shard` holds some examples in whatever form its structure likes best and answers an oracle
+for all of them in one call. A :class:`DataSet` maps a pass over its shards, in this process or
+through joblib with whatever backend is active. The master problem sees only the answers.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.errors import InvalidInputError, OracleError, StructoptError
+from structopt.structures.oracles import Oracle
+from structopt.structures.parts import Directions, Floats, Ints
+
+if TYPE_CHECKING:
+    from structopt.structures.base import Structure
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What a shard answers to an oracle: for each example an output, its loss, and ``w . delta``.
+
+    Where an example has no such output at all (nothing but gold is possible), ``score`` is
+    infinite: the constraint cannot be violated.
+    """
+
+    outputs: Any
+    loss: Floats
+    score: Floats
+
+
+class Shard(ABC):
+    """Encoded examples, with gold outputs, that answer oracles for given weights.
+
+    Attributes
+    ----------
+    n_examples : int
+        How many examples the shard holds.
+    base : sparse matrix or None
+        The base matrix of :class:`~structopt.structures.parts.Directions`; None when directions
+        come as explicit sparse rows.
+    """
+
+    n_examples: int
+    base: Any = None
+
+    @abstractmethod
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` for every example."""
+
+    @abstractmethod
+    def directions(self, outputs: Any, which: Ints) -> Any:
+        """Return delta of ``outputs[which]``: `Directions` over ``base``, or sparse rows."""
+
+
+class ExampleShard(Shard):
+    """Examples of any structure, asked one at a time through its per-example methods."""
+
+    def __init__(self, structure: Structure, X: Sequence[Any], Y: Sequence[Any], start: int) -> None:
+        self.structure, self.X, self.Y, self.start = structure, X, Y, start
+        self.n_examples = len(X)
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        outputs: list[Any] = []
+        loss, score = np.zeros(self.n_examples), np.full(self.n_examples, np.inf)
+        for i, (x, gold) in enumerate(zip(self.X, self.Y, strict=True)):
+            try:
+                y = self.structure.answer(oracle, x, gold, weights)
+                outputs.append(y)
+                if y is None:
+                    continue
+                loss[i] = self.structure.loss(gold, y)
+                score[i] = float((self._delta(i, y) @ weights)[0])
+            except (StructoptError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                raise OracleError(
+                    f"{type(self.structure).__name__} failed to answer {oracle.name!r} on example "
+                    f"{self.start + i}: {type(error).__name__}: {error}",
+                    example=self.start + i,
+                ) from error
+            if not (np.isfinite(score[i]) and loss[i] >= 0):
+                raise OracleError(
+                    f"{type(self.structure).__name__} gave loss {loss[i]} and score {score[i]} on "
+                    f"example {self.start + i}; losses must be >= 0 and features finite.",
+                    example=self.start + i,
+                )
+        return Answers(outputs, loss, score)
+
+    def directions(self, outputs: Any, which: Ints) -> Any:
+        rows = [self._delta(int(i), outputs[i]) for i in which]
+        return sp.vstack(rows, format="csr")
+
+    def _delta(self, i: int, y: Any) -> Any:
+        features = self.structure.joint_features
+        return sp.csr_array(as_row(features(self.X[i], self.Y[i])) - as_row(features(self.X[i], y)))
+
+
+class DataSet:
+    """All shards of a data set, as one thing to ask.
+
+    Parameters
+    ----------
+    shards : list of Shard
+    n_features : int
+    sample_weight : array, optional
+        Factor of each example's slack; 0 leaves an example out.
+    n_jobs : int, optional
+        Parallel workers of a pass, in joblib's sense; None leaves it to the active joblib backend.
+    threads : bool
+        Whether the shards release the interpreter lock, so that threads suffice.
+    """
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        n_features: int,
+        *,
+        sample_weight: Floats | None = None,
+        n_jobs: int | None = None,
+        threads: bool = False,
+    ) -> None:
+        self.shards, self.n_features, self.n_jobs, self.threads = list(shards), n_features, n_jobs, threads
+        self.starts = np.concatenate([[0], np.cumsum([s.n_examples for s in shards])]).astype(np.int64)
+        self.n_examples = int(self.starts[-1])
+        weight = np.ones(self.n_examples) if sample_weight is None else np.asarray(sample_weight, float)
+        if weight.shape != (self.n_examples,) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
+            raise InvalidInputError(
+                f"sample_weight must hold {self.n_examples} finite numbers >= 0; got shape "
+                f"{weight.shape}."
+            )
+        if not np.any(weight > 0):
+            raise InvalidInputError("Every sample_weight is 0: there is nothing to learn from.")
+        self.sample_weight = weight
+        bases = [shard.base for shard in shards]
+        self.base = None if any(b is None for b in bases) else sp.vstack(bases, format="csr")
+        self._sources = np.cumsum([0] + [0 if b is None else b.shape[0] for b in bases])
+
+    def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
+        """One pass: every shard's answers, in order."""
+        if len(self.shards) == 1:
+            return [self.shards[0].ask(oracle, weights)]
+        from joblib import Parallel, delayed
+
+        pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
+        try:
+            return list(pool(delayed(shard.ask)(oracle, weights) for shard in self.shards))
+        except (StructoptError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise OracleError(
+                f"A parallel oracle pass failed: {type(error).__name__}: {error} Try n_jobs=1, or "
+                "fewer workers if memory ran out."
+            ) from error
+
+    def directions(self, answers: Sequence[Answers], which: Ints) -> Any:
+        """Return delta of the answers of examples ``which`` (sorted), over the whole data set."""
+        batches = []
+        for shard, answer, start, end, source in zip(
+            self.shards, answers, self.starts[:-1], self.starts[1:], self._sources[:-1], strict=True
+        ):
+            local = which[(which >= start) & (which < end)] - start
+            if len(local):
+                batch = shard.directions(answer.outputs, local)
+                batches.append(batch if self.base is None else batch.moved(int(source)))
+        if self.base is None:
+            return sp.vstack(batches, format="csr")
+        return Directions.concatenate(batches)
+
+
+def as_row(features: Any) -> Any:
+    """Return a feature vector, dense or sparse, as one CSR row."""
+    if sp.issparse(features):
+        return sp.csr_array(features).reshape(1, -1)
+    return sp.csr_array(np.asarray(features, dtype=np.float64).reshape(1, -1))

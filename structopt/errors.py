@@ -6,6 +6,7 @@ True
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -58,6 +59,14 @@ class BackendError(StructoptError):
 
 class FileFormatError(StructoptError, ValueError):
     """A model or checkpoint file that is truncated, foreign, or of another version."""
+
+
+class MissingDataError(StructoptError, FileNotFoundError):
+    """A data file is not where it is looked for; ``path`` is where it should be."""
+
+    def __init__(self, message: str, *, path: str | os.PathLike[str] | None = None) -> None:
+        super().__init__(message)
+        self.path = path
 
 
 class MissingDependencyError(StructoptError, ImportError):

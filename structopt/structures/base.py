@@ -59,7 +59,7 @@ class Structure(Parameters):
         raise NotImplementedError(f"{type(self).__name__} must define loss(y, other).")
 
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
-        """Return the y that maximises ``w . phi(x, y)``, plus ``loss(gold, y)`` if gold is given."""
+        """Return the y that maximises ``w . phi(x, y)``, plus ``loss(gold, y)`` given gold."""
         raise NotImplementedError(f"{type(self).__name__} must define argmax(x, weights, gold=).")
 
     # ------------------------------------------------------------------ abilities
@@ -118,7 +118,7 @@ class Structure(Parameters):
         return [self.argmax(x, weights) for x in X]
 
     def feature_names(self) -> list[tuple[str, ...]] | None:
-        """Return a name for each weight, as tuples such as ``(feature, label)``; None if unknown."""
+        """Return a name for each weight, tuples such as ``(feature, label)``; None if unknown."""
         return None
 
     # ------------------------------------------------------------------ dispatch
@@ -140,7 +140,10 @@ class Structure(Parameters):
 
 def check_lengths(X: Sequence[Any], Y: Sequence[Any]) -> None:
     """Refuse an empty data set and inputs and outputs of different number."""
-    if len(X) != len(Y):
-        raise InvalidInputError(f"{len(X)} inputs but {len(Y)} outputs: give one output per input.")
-    if len(X) == 0:
+    n_inputs = X.shape[0] if hasattr(X, "shape") else len(X)  # a sparse matrix has no len
+    if n_inputs != len(Y):
+        raise InvalidInputError(
+            f"{n_inputs} inputs but {len(Y)} outputs: give one output per input."
+        )
+    if n_inputs == 0:
         raise InvalidInputError("The data set is empty: give at least one example.")

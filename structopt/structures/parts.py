@@ -119,7 +119,9 @@ class Directions:
 def base_matrix(matrix: Any) -> Any:
     """Return ``matrix`` as the CSR arrays (int64, int64, float64) that the kernels read."""
     csr = sp.csr_array(matrix, dtype=np.float64)
-    csr.sum_duplicates()
+    if not csr.has_canonical_format:
+        csr = csr.copy()  # the arrays may be the user's
+        csr.sum_duplicates()
     return sp.csr_array(
         (csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape
     )

@@ -1,5 +1,6 @@
 """Compiled loops over directions (see :mod:`structopt.structures.parts` for the layout)."""
 
+# mypy: ignore-errors
 from __future__ import annotations
 
 import numpy as np

@@ -7,8 +7,9 @@ through joblib with whatever backend is active. The master problem sees only the
 
 from __future__ import annotations
 
+import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -50,6 +51,8 @@ class Shard(ABC):
 
     n_examples: int
     base: Any = None
+    gold: Any = None
+    """The encoded gold outputs, where they are an array (for fingerprints)."""
 
     @abstractmethod
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
@@ -59,15 +62,25 @@ class Shard(ABC):
     def directions(self, outputs: Any, which: Ints) -> Any:
         """Return delta of ``outputs[which]``: `Directions` over ``base``, or sparse rows."""
 
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        if self.base is not None:
+            yield from (self.base.data, self.base.indices, self.base.indptr)
+        if self.gold is not None:
+            yield np.asarray(self.gold)
+
 
 class ExampleShard(Shard):
     """Examples of any structure, asked one at a time through its per-example methods."""
 
-    def __init__(self, structure: Structure, X: Sequence[Any], Y: Sequence[Any], start: int) -> None:
+    def __init__(
+        self, structure: Structure, X: Sequence[Any], Y: Sequence[Any], start: int
+    ) -> None:
         self.structure, self.X, self.Y, self.start = structure, X, Y, start
         self.n_examples = len(X)
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` example by example."""
         outputs: list[Any] = []
         loss, score = np.zeros(self.n_examples), np.full(self.n_examples, np.inf)
         for i, (x, gold) in enumerate(zip(self.X, self.Y, strict=True)):
@@ -95,8 +108,15 @@ class ExampleShard(Shard):
         return Answers(outputs, loss, score)
 
     def directions(self, outputs: Any, which: Ints) -> Any:
+        """Return delta of ``outputs[which]`` as sparse rows."""
         rows = [self._delta(int(i), outputs[i]) for i in which]
         return sp.vstack(rows, format="csr")
+
+    def content(self) -> Iterator[Any]:
+        """Yield the features of the gold outputs."""
+        for x, y in zip(self.X, self.Y, strict=True):
+            row = as_row(self.structure.joint_features(x, y))
+            yield from (row.data, row.indices)
 
     def _delta(self, i: int, y: Any) -> Any:
         features = self.structure.joint_features
@@ -127,11 +147,15 @@ class DataSet:
         n_jobs: int | None = None,
         threads: bool = False,
     ) -> None:
-        self.shards, self.n_features, self.n_jobs, self.threads = list(shards), n_features, n_jobs, threads
-        self.starts = np.concatenate([[0], np.cumsum([s.n_examples for s in shards])]).astype(np.int64)
+        self.shards, self.n_features = list(shards), n_features
+        self.n_jobs, self.threads = n_jobs, threads
+        counts = [shard.n_examples for shard in shards]
+        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.n_examples = int(self.starts[-1])
-        weight = np.ones(self.n_examples) if sample_weight is None else np.asarray(sample_weight, float)
-        if weight.shape != (self.n_examples,) or not np.all(np.isfinite(weight)) or np.any(weight < 0):
+        given = np.ones(self.n_examples) if sample_weight is None else sample_weight
+        weight = np.asarray(given, dtype=np.float64)
+        usable = np.isfinite(weight) & (weight >= 0)
+        if weight.shape != (self.n_examples,) or not np.all(usable):
             raise InvalidInputError(
                 f"sample_weight must hold {self.n_examples} finite numbers >= 0; got shape "
                 f"{weight.shape}."
@@ -142,6 +166,43 @@ class DataSet:
         bases = [shard.base for shard in shards]
         self.base = None if any(b is None for b in bases) else sp.vstack(bases, format="csr")
         self._sources = np.cumsum([0] + [0 if b is None else b.shape[0] for b in bases])
+
+    @classmethod
+    def of(
+        cls,
+        structure: Structure,
+        X: Any,
+        Y: Sequence[Any],
+        *,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> DataSet:
+        """Encode examples for a fitted structure, one shard a worker."""
+        from joblib import effective_n_jobs
+
+        n_examples = X.shape[0] if hasattr(X, "shape") else len(X)
+        workers = min(effective_n_jobs(n_jobs), max(1, n_examples))
+        edges = np.linspace(0, n_examples, workers + 1).astype(int)
+        shards = [
+            structure.encode(X[start:stop], Y[start:stop], start=int(start))
+            for start, stop in zip(edges[:-1], edges[1:], strict=True)
+        ]
+        return cls(
+            shards,
+            structure.n_features_,
+            sample_weight=sample_weight,
+            n_jobs=n_jobs,
+            threads=structure.releases_gil,
+        )
+
+    def fingerprint(self, salt: str) -> str:
+        """Return a name for the data's content, salted with what else it depends on."""
+        digest = hashlib.blake2b(salt.encode(), digest_size=16)
+        digest.update(np.ascontiguousarray(self.sample_weight))
+        for shard in self.shards:
+            for array in shard.content():
+                digest.update(np.ascontiguousarray(array))
+        return digest.hexdigest()
 
     def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         """One pass: every shard's answers, in order."""

@@ -1,0 +1,1 @@
+"""Who solves a master problem, one backend a file."""

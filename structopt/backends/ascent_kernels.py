@@ -1,0 +1,250 @@
+"""Compiled loops of the dual ascent (see :mod:`structopt.backends.ascent` for the method).
+
+Planes are sorted by group. A group's planes share a list of distinct parts, so that one visit
+costs one product per distinct part, however many planes use it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def index_parts(group_ptr, ptr, source, offset):
+    """Number the distinct (source, offset) pairs of each group."""
+    n_groups = len(group_ptr) - 1
+    local = np.empty(len(source), np.int64)
+    part_ptr = np.zeros(n_groups + 1, np.int64)
+    part_source = np.empty(len(source), np.int64)
+    part_offset = np.empty(len(source), np.int64)
+    widest = 1
+    for g in range(n_groups):
+        widest = max(widest, ptr[group_ptr[g + 1]] - ptr[group_ptr[g]])
+    size = 1
+    while size < 2 * widest:
+        size *= 2
+    slot = np.empty(size, np.int64)
+    stamp = np.full(size, -1, np.int64)
+    count = 0
+    for g in range(n_groups):
+        start = count
+        for p in range(ptr[group_ptr[g]], ptr[group_ptr[g + 1]]):
+            h = (source[p] * 1000003 + offset[p] * 7919) & (size - 1)
+            while True:
+                if stamp[h] != g:
+                    stamp[h] = g
+                    slot[h] = count
+                    part_source[count] = source[p]
+                    part_offset[count] = offset[p]
+                    count += 1
+                    break
+                k = slot[h]
+                if part_source[k] == source[p] and part_offset[k] == offset[p]:
+                    break
+                h = (h + 1) & (size - 1)
+            local[p] = slot[h] - start
+        part_ptr[g + 1] = count
+    return local, part_ptr, part_source[:count].copy(), part_offset[:count].copy()
+
+
+@njit(cache=True)
+def part_products(lo, hi, part_source, part_offset, indptr, indices, data, weights, out):
+    """Write ``part . weights`` of parts lo..hi into out[0 .. hi - lo]."""
+    for p in range(lo, hi):
+        shift = part_offset[p]
+        s = 0.0
+        for q in range(indptr[part_source[p]], indptr[part_source[p] + 1]):
+            s += data[q] * weights[shift + indices[q]]
+        out[p - lo] = s
+
+
+@njit(cache=True)
+def grow_gram(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
+              indptr, indices, data, metric, old_place, old_width, old_gram):  # fmt: skip
+    """Build each group's matrix of plane products, copying those between planes it had before.
+
+    ``old_place[r]`` is where the row of plane r began in ``old_gram`` (-1: new), and
+    ``old_place[r] + k`` holds its product with the k-th old plane of the group.
+    """
+    n_groups = len(group_ptr) - 1
+    gram_ptr = np.zeros(n_groups + 1, np.int64)
+    most_parts = 1
+    for g in range(n_groups):
+        c = group_ptr[g + 1] - group_ptr[g]
+        gram_ptr[g + 1] = gram_ptr[g] + c * c
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    gram = np.empty(gram_ptr[n_groups])
+    dense = np.zeros(len(metric))
+    products = np.empty(most_parts)
+    for g in range(n_groups):
+        first, last = group_ptr[g], group_ptr[g + 1]
+        c = last - first
+        begin = gram_ptr[g]
+        for a in range(c):
+            r = first + a
+            if old_place[r] >= 0:
+                for b in range(c):
+                    s = first + b
+                    if old_place[s] >= 0:
+                        gram[begin + a * c + b] = old_gram[old_place[r] + old_width[s]]
+                continue
+            for p in range(ptr[r], ptr[r + 1]):
+                k = part_ptr[g] + local[p]
+                for q in range(indptr[part_source[k]], indptr[part_source[k] + 1]):
+                    j = part_offset[k] + indices[q]
+                    dense[j] += coef[p] * data[q] * metric[j]
+            part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
+                          indptr, indices, data, dense, products)  # fmt: skip
+            for b in range(c):
+                s = first + b
+                total = 0.0
+                for p in range(ptr[s], ptr[s + 1]):
+                    total += coef[p] * products[local[p]]
+                gram[begin + a * c + b] = total
+                gram[begin + b * c + a] = total
+            for p in range(ptr[r], ptr[r + 1]):
+                k = part_ptr[g] + local[p]
+                for q in range(indptr[part_source[k]], indptr[part_source[k] + 1]):
+                    dense[part_offset[k] + indices[q]] = 0.0
+    return gram_ptr, gram
+
+
+@njit(cache=True)
+def settle_block(slope, gram, alpha, c, cap, total, steps):
+    """Maximise ``slope.d - 1/2 d'Gd`` over alpha + d >= 0, sum <= cap; return the sum.
+
+    Each step takes the best of: raise the steepest plane, lower the flattest, move from one to
+    the other (SMO).
+    """
+    for _ in range(steps):
+        up, down = 0, -1
+        for r in range(c):
+            if slope[r] > slope[up]:
+                up = r
+            if alpha[r] > 0.0 and (down < 0 or slope[r] < slope[down]):
+                down = r
+        best, kind, step = 0.0, 0, 0.0
+        if slope[up] > 0.0 and total < cap:
+            s = min(slope[up] / max(gram[up * c + up], 1e-300), cap - total)
+            gain = s * slope[up] - 0.5 * s * s * gram[up * c + up]
+            if gain > best:
+                best, kind, step = gain, 1, s
+        if down >= 0 and slope[down] < 0.0:
+            s = min(-slope[down] / max(gram[down * c + down], 1e-300), alpha[down])
+            gain = -s * slope[down] - 0.5 * s * s * gram[down * c + down]
+            if gain > best:
+                best, kind, step = gain, 2, s
+        if down >= 0 and down != up and slope[up] > slope[down]:
+            width = gram[up * c + up] + gram[down * c + down] - 2.0 * gram[up * c + down]
+            s = min((slope[up] - slope[down]) / max(width, 1e-300), alpha[down])
+            gain = s * (slope[up] - slope[down]) - 0.5 * s * s * width
+            if gain > best:
+                best, kind, step = gain, 3, s
+        if best <= 1e-300:
+            break
+        if kind != 2:
+            alpha[up] += step
+            for r in range(c):
+                slope[r] -= step * gram[up * c + r]
+        if kind != 1:
+            alpha[down] = 0.0 if step == alpha[down] else alpha[down] - step
+            for r in range(c):
+                slope[r] += step * gram[down * c + r]
+        if kind == 1:
+            total = cap if step == cap - total else total + step
+        elif kind == 2:
+            total -= step
+    return total
+
+
+@njit(cache=True)
+def sweep(order, group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_offset,
+          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps,
+          v, w, inverse, linear, l1, lb, ub, pure, steps):  # fmt: skip
+    """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``."""
+    most_planes, most_parts = 1, 1
+    for g in range(len(group_ptr) - 1):
+        most_planes = max(most_planes, group_ptr[g + 1] - group_ptr[g])
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    slope = np.empty(most_planes)
+    before = np.empty(most_planes)
+    products = np.empty(most_parts)
+    for o in range(len(order)):
+        g = order[o]
+        first = group_ptr[g]
+        c = group_ptr[g + 1] - first
+        part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
+                      indptr, indices, data, w, products)  # fmt: skip
+        total, used, worst = 0.0, 0.0, 0.0
+        for a in range(c):
+            r = first + a
+            s = rhs[r]
+            for p in range(ptr[r], ptr[r + 1]):
+                s -= coef[p] * products[local[p]]
+            slope[a] = s
+            before[a] = alpha[r]
+            total += alpha[r]
+            used += alpha[r] * s
+            worst = max(worst, s)
+        # a hard row (infinite cap) has no finite price; its violation counts as if cap were alpha + 1
+        price = cap[g] if cap[g] < np.inf else total + 1.0
+        gaps[g] = price * worst - used
+        settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c], c,
+                     cap[g], total, steps)  # fmt: skip
+        n_parts = part_ptr[g + 1] - part_ptr[g]
+        for k in range(n_parts):
+            products[k] = 0.0
+        for a in range(c):
+            change = alpha[first + a] - before[a]
+            if change != 0.0:
+                for p in range(ptr[first + a], ptr[first + a + 1]):
+                    products[local[p]] += change * coef[p]
+        for k in range(n_parts):
+            change = products[k]
+            if change == 0.0:
+                continue
+            part = part_ptr[g] + k
+            shift = part_offset[part]
+            for q in range(indptr[part_source[part]], indptr[part_source[part] + 1]):
+                j = shift + indices[q]
+                if pure:
+                    w[j] += change * data[q] * inverse[j]
+                else:
+                    v[j] += change * data[q]
+                    w[j] = respond(v[j] - linear[j], l1[j], inverse[j], lb[j], ub[j])
+
+
+@njit(cache=True, inline="always")
+def respond(pull, l1, inverse, lb, ub):
+    """Return the minimiser of ``1/(2 inverse) w^2 - pull w + l1 |w|`` over lb <= w <= ub."""
+    x = 0.0
+    if pull > l1:
+        x = (pull - l1) * inverse
+    elif pull < -l1:
+        x = (pull + l1) * inverse
+    return min(max(x, lb), ub)
+
+
+@njit(cache=True)
+def pull_of(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
+            indptr, indices, data, alpha, size):  # fmt: skip
+    """Return ``sum_r alpha_r plane_r`` from scratch, so that rounding never accumulates."""
+    v = np.zeros(size)
+    most_parts = 1
+    for g in range(len(group_ptr) - 1):
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    mass = np.empty(most_parts)
+    for g in range(len(group_ptr) - 1):
+        n_parts = part_ptr[g + 1] - part_ptr[g]
+        mass[:n_parts] = 0.0
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            if alpha[r] != 0.0:
+                for p in range(ptr[r], ptr[r + 1]):
+                    mass[local[p]] += alpha[r] * coef[p]
+        for k in range(n_parts):
+            if mass[k] != 0.0:
+                part = part_ptr[g] + k
+                for q in range(indptr[part_source[part]], indptr[part_source[part] + 1]):
+                    v[part_offset[part] + indices[q]] += mass[k] * data[q]
+    return v

@@ -1,0 +1,90 @@
+"""The reference: rebuild the whole CVXPY problem and hand it to any solver CVXPY knows."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structopt.backends.base import Backend, MasterSolution, Status
+from structopt.program import Rows
+
+if TYPE_CHECKING:
+    from structopt.master import RestrictedMaster
+
+logger = logging.getLogger(__name__)
+
+_STATUS: dict[str, Status] = {
+    "optimal": "optimal",
+    "optimal_inaccurate": "inaccurate",
+    "user_limit": "inaccurate",
+    "infeasible": "infeasible",
+    "infeasible_inaccurate": "infeasible",
+    "unbounded": "unbounded",
+    "unbounded_inaccurate": "unbounded",
+}
+
+
+class CVXPY(Backend):
+    """CVXPY from scratch in every round: slow, general, and the truth for the other backends.
+
+    Parameters
+    ----------
+    solver : str or solver object, optional
+        Any solver installed for CVXPY, commercial ones included; None lets CVXPY choose.
+    options : mapping, optional
+        Passed to ``problem.solve`` as they are.
+    """
+
+    name = "cvxpy"
+    takes_quadratic = True
+    takes_conic = True
+
+    def __init__(self, *, solver: Any = None, options: dict[str, Any] | None = None) -> None:
+        self.solver, self.options = solver, options
+
+    def start(self, master: RestrictedMaster) -> None:
+        """Bind a master; its pool is read again at every solve."""
+        self._master = master
+
+    def append(self, rows: Rows) -> None:
+        """Nothing to do: the problem is rebuilt from the master's pool."""
+
+    def delete(self, keep: NDArray[np.bool_]) -> None:
+        """Nothing to do: the problem is rebuilt from the master's pool."""
+
+    def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
+        """Rebuild and solve; the solver's own default tolerances apply."""
+        import cvxpy as cp
+
+        master = self._master
+        problem, blocks = master.problem()
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate
+                problem.solve(solver=self.solver, **(self.options or {}))
+        except (cp.SolverError, cp.DCPError, ValueError, ArithmeticError) as error:
+            return self._nothing("failed", str(error))
+        status = _STATUS.get(problem.status, "failed")
+        if status in ("infeasible", "unbounded", "failed") or problem.value is None:
+            return self._nothing(status, f"CVXPY status {problem.status!r}")
+        x = np.zeros(master.size)
+        for variable in master.variables():
+            start = master.columns[variable.id]
+            if variable.value is not None:  # CVXPY leaves out variables that nothing touches
+                x[start : start + variable.size] = np.ravel(variable.value, order="F")
+        duals = np.zeros(len(master.pool))
+        for mine, constraints in blocks:
+            for side, constraint in enumerate(constraints):
+                value = np.ravel(np.asarray(constraint.dual_value, dtype=np.float64))
+                equality = isinstance(constraint, cp.constraints.Equality)
+                duals[mine] += -value if side == 1 or equality else value
+        iterations = problem.solver_stats.num_iters if problem.solver_stats is not None else 0
+        return MasterSolution(status, x, duals, None, int(iterations or 0))
+
+    def _nothing(self, status: Status, message: str) -> MasterSolution:
+        empty = np.zeros(len(self._master.pool))
+        return MasterSolution(status, np.zeros(self._master.size), empty, None, 0, message)

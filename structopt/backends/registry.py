@@ -1,0 +1,62 @@
+"""Backends by name, and the choice that ``backend="auto"`` makes."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import logging
+from typing import TYPE_CHECKING
+
+from structopt.backends.base import Backend
+from structopt.errors import IncompatibleError, InvalidInputError
+
+if TYPE_CHECKING:
+    from structopt.master import RestrictedMaster
+
+logger = logging.getLogger(__name__)
+
+_HOME = {
+    "ascent": ("ascent", "Ascent"),
+    "highs": ("highs", "HiGHS"),
+    "clarabel": ("clarabel", "Clarabel"),
+    "osqp": ("osqp", "OSQP"),
+    "cvxpy": ("reference", "CVXPY"),
+}
+# the order in which "auto" asks: each is the fastest that takes what the ones before refuse
+_PREFERENCE = ("ascent", "highs", "clarabel", "cvxpy")
+
+
+def names() -> list[str]:
+    """Return the names of all backends.
+
+    >>> names()
+    ['ascent', 'highs', 'clarabel', 'osqp', 'cvxpy']
+    """
+    return list(_HOME)
+
+
+def make(backend: str | Backend) -> Backend:
+    """Return a fresh backend from its name, or a copy of the one given."""
+    if isinstance(backend, Backend):
+        return copy.copy(backend)
+    if backend not in _HOME:
+        raise InvalidInputError(f"Unknown backend {backend!r}; choose from {['auto', *_HOME]}.")
+    module, name = _HOME[backend]
+    made: Backend = getattr(importlib.import_module(f"structopt.backends.{module}"), name)()
+    return made
+
+
+def choose(backend: str | Backend, master: RestrictedMaster) -> Backend:
+    """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
+    samples = master.samples()
+    if backend == "auto":
+        for name in _PREFERENCE:
+            candidate = make(name)
+            if candidate.refusal(master.program, samples) is None:
+                logger.info("backend='auto' picked %r", name)
+                return candidate
+    chosen = make("cvxpy" if backend == "auto" else backend)
+    if (reason := chosen.refusal(master.program, samples)) is not None:
+        takers = [n for n in _HOME if make(n).refusal(master.program, samples) is None]
+        raise IncompatibleError(f"{reason} Backends that take it: {takers}.")
+    return chosen

@@ -1,0 +1,77 @@
+"""Progress on disk: the cuts and the best weights, written so that a kill cannot spoil them.
+
+The file holds plain arrays (no pickles). A resumed run takes the cuts over, so it goes on where the
+killed one was; its bounds are recomputed from the data, never read from the file.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays_file import read_arrays, write_arrays
+from structopt.cuts import CutSet
+from structopt.errors import FileFormatError
+from structopt.lift import Numbers
+from structopt.structures.parts import Floats
+
+_KIND = "structopt checkpoint 1"
+
+
+class Checkpoint:
+    """A checkpoint file, written at most so often that writing costs a twentieth of the run."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self._next = 0.0
+
+    def save(self, weights: Floats, cuts: CutSet | Callable[[], CutSet], *, force: bool = False) -> None:
+        """Write the state, unless the last writing is too recent."""
+        start = time.perf_counter()
+        if start < self._next and not force:
+            return
+        made = cuts() if callable(cuts) else cuts
+        arrays = {
+            "weights": weights,
+            "family": made.family,
+            "example": made.numbers.example,
+            "loss": made.numbers.loss,
+            "margin": made.numbers.margin,
+            "scale": made.numbers.scale,
+            "multipliers": made.multipliers,
+            "data": made.deltas.data,
+            "indices": made.deltas.indices,
+            "indptr": made.deltas.indptr,
+        }
+        write_arrays(self.path, {"kind": _KIND, "fingerprint": made.fingerprint}, arrays)
+        end = time.perf_counter()
+        self._next = end + 20 * (end - start)
+
+    def load(self) -> tuple[Floats, CutSet] | None:
+        """Return the saved weights and cuts, or None if there is no file yet."""
+        if not self.path.exists():
+            return None
+        header, arrays = read_arrays(self.path, _KIND)
+        try:
+            weights = arrays["weights"]
+            numbers = Numbers(*(arrays[k] for k in ("example", "loss", "margin", "scale")))
+            shape = (len(arrays["family"]), len(weights))
+            deltas = sp.csr_array(
+                (arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape
+            )
+            deltas.check_format()
+            if not all(len(f) == shape[0] for f in (numbers.example, numbers.scale, arrays["multipliers"])):
+                raise ValueError("fields of different length")
+            cuts = CutSet(
+                arrays["family"], numbers, deltas, arrays["multipliers"], str(header["fingerprint"])
+            )
+        except (KeyError, ValueError) as error:
+            raise FileFormatError(
+                f"{self.path} is damaged ({error}); delete it to start afresh."
+            ) from error
+        return weights, cuts

@@ -1,0 +1,196 @@
+r"""From a CVXPY declaration to the standard form of :mod:`structopt.program`.
+
+CVXPY lowers the objective and the static constraints; three things are done on top:
+
+* ``c * norm1(w)`` and its relatives are taken out of the objective and kept as l1 weights;
+* static rows that touch one column (``w >= 0``, ``w[3] == 0``) become bounds of that column;
+* every declared variable gets columns, even one that only cuts mention.
+
+>>> import cvxpy as cp
+>>> w = cp.Variable(3)
+>>> compiled = compile_problem(2 * cp.norm1(w) + cp.sum_squares(w) / 2, [w[0] >= 0], [w])
+>>> compiled.l1, compiled.lb, compiled.A.shape
+(array([2., 2., 2.]), array([  0., -inf, -inf]), (0, 3))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import cvxpy.settings as names
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.atoms.affine.add_expr import AddExpression
+from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression, multiply
+from cvxpy.atoms.affine.sum import Sum
+from cvxpy.cvxcore.python import canonInterface
+from cvxpy.lin_ops import lin_op
+from cvxpy.reductions.solvers.qp_solvers.qp_solver import QpSolver
+
+from structopt.structures.parts import Floats
+
+
+class _Probe(QpSolver):  # type: ignore[misc]
+    """A solver that never solves: CVXPY's chain stops at P, q, A, b, F, G and the bounds."""
+
+    MIP_CAPABLE = False
+    BOUNDED_VARIABLES = True
+
+    def name(self) -> str:
+        return "STRUCTOPT_PROBE"
+
+    def import_solver(self) -> None:
+        """Nothing to import."""
+
+    def cite(self, data: Any) -> str:
+        return ""
+
+    def solve_via_data(self, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError("the probe only compiles")
+
+    def invert(self, solution: Any, inverse_data: Any) -> Any:
+        return solution
+
+
+@dataclass(frozen=True)
+class Compiled:
+    """The standard form of a static problem and where each variable's columns begin."""
+
+    P: Any
+    q: Floats
+    l1: Floats
+    offset: float
+    A: Any
+    lower: Floats
+    upper: Floats
+    lb: Floats
+    ub: Floats
+    columns: Mapping[int, int]
+
+
+def compile_problem(
+    objective: Any, constraints: Sequence[Any], variables: Sequence[Any]
+) -> Compiled | None:
+    """Compile ``min objective s.t. constraints``; None if it is not a linear or quadratic one."""
+    l1_terms, rest = split_l1(objective)
+    # a zero multiple keeps a variable's columns in the compiled problem
+    anchor = sum(0.0 * cp.sum(v) for v in variables)
+    problem = cp.Problem(cp.Minimize(rest + anchor), list(constraints))
+    try:
+        data, _, inverse = problem.get_problem_data(_Probe())
+    except cp.SolverError:
+        return None
+    param_prob = data[names.PARAM_PROB]
+    columns = dict(param_prob.var_id_to_col)
+    size = param_prob.x.size
+    l1 = np.zeros(size)
+    for coefficient, argument in l1_terms:
+        matrix, _ = affine_rows(argument, columns, size)
+        np.add.at(l1, matrix.indices, coefficient * np.abs(matrix.data))
+
+    A = sp.csr_array(sp.vstack([data[names.A], data[names.F]]))
+    A.eliminate_zeros()
+    lower = np.concatenate([data[names.B], np.full(data["n_ineq"], -np.inf)])
+    upper = np.concatenate([data[names.B], data[names.G]])
+    lb = _bound(data[names.LOWER_BOUNDS], size, -np.inf)
+    ub = _bound(data[names.UPPER_BOUNDS], size, np.inf)
+    A, lower, upper = _rows_to_bounds(A, lower, upper, lb, ub)
+    return Compiled(
+        P=sp.csc_array(data[names.P]),
+        q=np.asarray(data[names.Q], dtype=np.float64),
+        l1=l1,
+        offset=float(inverse[-1][names.OFFSET]),
+        A=A,
+        lower=lower,
+        upper=upper,
+        lb=lb,
+        ub=ub,
+        columns=columns,
+    )
+
+
+def split_l1(objective: Any) -> tuple[list[tuple[float, Any]], Any]:
+    """Separate ``c * norm1(a)`` terms, a a selection or scaling of variables, from the rest."""
+    found: list[tuple[float, Any]] = []
+    rest: list[Any] = []
+
+    def walk(term: Any, factor: float) -> None:
+        if isinstance(term, AddExpression):
+            for argument in term.args:
+                walk(argument, factor)
+        elif isinstance(term, MulExpression | multiply) and _scalar(term.args[0]) is not None:
+            walk(term.args[1], factor * float(_scalar(term.args[0]) or 0.0))
+        elif isinstance(term, MulExpression | multiply) and _scalar(term.args[1]) is not None:
+            walk(term.args[0], factor * float(_scalar(term.args[1]) or 0.0))
+        elif isinstance(term, DivExpression) and _scalar(term.args[1]):
+            walk(term.args[0], factor / float(_scalar(term.args[1]) or 1.0))
+        elif factor >= 0 and (argument := _absolute_argument(term)) is not None:
+            found.append((factor, argument))
+        else:
+            rest.append(factor * term)
+
+    walk(objective, 1.0)
+    return found, sum(rest) if rest else cp.Constant(0.0)
+
+
+def affine_rows(
+    expression: Any, columns: Mapping[int, int], size: int
+) -> tuple[Any, Floats]:
+    """Return (M, b) with ``expression == M x + b`` over the given columns, row by row."""
+    count = expression.size
+    tensor = canonInterface.get_problem_matrix(
+        [expression.canonical_form[0]],
+        size,
+        columns,
+        {lin_op.CONSTANT_ID: 1},
+        {lin_op.CONSTANT_ID: 0},
+        count,
+        None,
+    )
+    matrix, constant = canonInterface.get_matrix_from_tensor(tensor, None, size)
+    return sp.csr_array(matrix), np.atleast_1d(np.asarray(constant, dtype=np.float64)).ravel()
+
+
+def _absolute_argument(term: Any) -> Any:
+    """Return a when ``term`` is norm1(a) or sum(abs(a)) with at most one variable entry a row."""
+    if isinstance(term, Sum) and isinstance(term.args[0], cp.abs) and term.axis is None:
+        argument = term.args[0].args[0]
+    elif isinstance(term, cp.norm1) and term.axis is None:
+        argument = term.args[0]
+    else:
+        return None
+    if not argument.is_affine() or argument.parameters():
+        return None
+    columns, size = {}, 0
+    for variable in argument.variables():
+        columns[variable.id], size = size, size + variable.size
+    matrix, constant = affine_rows(argument, columns, size)
+    separable = np.all(np.diff(matrix.indptr) <= 1) and not np.any(constant)
+    return argument if separable else None
+
+
+def _scalar(expression: Any) -> float | None:
+    if expression.is_constant() and expression.is_scalar() and expression.value is not None:
+        return float(np.asarray(expression.value).item())
+    return None
+
+
+def _bound(given: Any, size: int, default: float) -> Floats:
+    return np.full(size, default) if given is None else np.array(given, dtype=np.float64)
+
+
+def _rows_to_bounds(
+    A: Any, lower: Floats, upper: Floats, lb: Floats, ub: Floats
+) -> tuple[Any, Floats, Floats]:
+    """Turn rows with one entry into bounds (in place); return the rows that remain."""
+    single = np.flatnonzero(np.diff(A.indptr) == 1)
+    column, value = A.indices[A.indptr[single]], A.data[A.indptr[single]]
+    ends = np.sort(np.stack([lower[single] / value, upper[single] / value]), axis=0) + 0.0
+    np.maximum.at(lb, column, ends[0])
+    np.minimum.at(ub, column, ends[1])
+    keep = np.ones(A.shape[0], dtype=bool)
+    keep[single] = False
+    return sp.csr_array(A[np.flatnonzero(keep)]), lower[keep], upper[keep]

@@ -1,0 +1,80 @@
+r"""Where data files live.
+
+The folder named by the environment variable ``STRUCTOPT_DATA``, or else the place that the platform
+keeps for such things: ``$XDG_CACHE_HOME/structopt`` or ``~/.cache/structopt`` on Linux,
+``~/Library/Caches/structopt`` on macOS, ``%LOCALAPPDATA%\structopt`` on Windows.
+
+>>> data_home().is_absolute()
+True
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from structopt.errors import MissingDataError
+
+VARIABLE = "STRUCTOPT_DATA"
+
+
+def data_home() -> Path:
+    """Return the folder that data files are looked for in; it need not exist.
+
+    Returns
+    -------
+    pathlib.Path
+        An absolute path. Nothing is created.
+    """
+    if named := os.environ.get(VARIABLE):
+        return Path(named).expanduser().absolute()
+    return _platform_cache().absolute() / "structopt"
+
+
+def _platform_cache() -> Path:
+    # os.path.expanduser leaves "~" alone where there is no home; Path.home() would raise.
+    user = Path(os.path.expanduser("~"))
+    platform: str = sys.platform  # a plain str, so that type checkers read all three branches
+    if platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or user / "AppData" / "Local")
+    if platform == "darwin":
+        return user / "Library" / "Caches"
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG base directory specification: a relative path is invalid and must be ignored.
+    return Path(named) if os.path.isabs(named) else user / ".cache"
+
+
+def find_data(
+    names: Sequence[str], *, what: str, advice: str = "", home: str | os.PathLike[str] | None = None
+) -> Path:
+    """Return the first of some files that exists under the data home.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Paths relative to the data home, most wanted first.
+    what : str
+        What the files hold, for the message.
+    advice : str
+        Where such a file comes from, for the message.
+    home : path, optional
+        A folder to look in instead of :func:`data_home`.
+
+    Raises
+    ------
+    MissingDataError
+        None of the files is there; the message says what to put where.
+    """
+    root = data_home() if home is None else Path(home).expanduser().absolute()
+    for name in names:
+        if (root / name).is_file():
+            return root / name
+    wanted = " or ".join(str(root / name) for name in names)
+    elsewhere = f", or name another folder in the environment variable {VARIABLE}"
+    raise MissingDataError(
+        f"There is no file with {what}. Put {wanted} there"
+        f"{elsewhere if home is None else ''}.{' ' + advice if advice else ''}",
+        path=root / names[0],
+    )

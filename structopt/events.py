@@ -1,0 +1,82 @@
+"""One record a round, and who listens to it.
+
+A callback is any callable that takes a :class:`Round`; if it returns True, the run stops there with
+the best model so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round did: a master solve, an oracle pass, and the cuts it led to.
+
+    Attributes
+    ----------
+    round : int
+        1, 2, ...
+    primal, dual : float
+        Best upper and lower bound known after the round.
+    value : float
+        The objective at this round's own weights (`primal` is the best of them so far).
+    violation : float
+        The largest violation of a constraint at the master's solution.
+    cuts_added, cuts_dropped, cuts : int
+        Cuts that came, went, and stand.
+    nonzeros : int
+        Nonzero weights of the master's solution.
+    iterations : int
+        The solver's iterations in this round.
+    oracle_seconds, lift_seconds, solve_seconds : float
+        Where the time of the round went; `lift` is all work on rows outside the solver.
+    seconds : float
+        Time since the run began.
+    """
+
+    round: int
+    primal: float
+    dual: float
+    value: float
+    violation: float
+    cuts_added: int
+    cuts_dropped: int
+    cuts: int
+    nonzeros: int
+    iterations: int
+    oracle_seconds: float
+    lift_seconds: float
+    solve_seconds: float
+    seconds: float
+
+    @property
+    def gap(self) -> float:
+        """``primal - dual``."""
+        return self.primal - self.dual
+
+    @property
+    def relative_gap(self) -> float:
+        """The gap relative to the primal value."""
+        return relative(self.primal, self.dual)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the record as plain numbers."""
+        return asdict(self) | {"gap": self.gap, "relative_gap": self.relative_gap}
+
+
+Callback = Callable[[Round], bool | None]
+
+
+def relative(primal: float, dual: float) -> float:
+    """Return ``(primal - dual) / max(|primal|, 1e-12)``, infinite while a bound is missing.
+
+    >>> relative(2.0, 1.5)
+    0.25
+    """
+    gap = primal - dual
+    if not gap < float("inf"):
+        return float("inf")
+    return max(gap, 0.0) / max(abs(primal), 1e-12)

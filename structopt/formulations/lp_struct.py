@@ -1,0 +1,62 @@
+"""Structured prediction by linear programming."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from structopt.formulations.base import Formulation, WeightConstraints, check_positive
+from structopt.structures.oracles import best_other
+
+if TYPE_CHECKING:
+    from structopt.master import RestrictedMaster
+
+
+class LPStruct(Formulation):
+    r"""LP-Struct: an l1 regulariser and a unit margin, a linear programme.
+
+    .. math::
+        \min_{w,\xi\ge 0} \|w\|_1 + C \sum_i \xi_i
+        \quad\text{s.t.}\quad w\cdot\delta_i(y) \ge 1 - \xi_i,\ y \ne y_i,
+        \qquad w \ge 0 \text{ if nonnegative}
+
+    Parameters
+    ----------
+    C : float
+        Weight of the slacks.
+    nonnegative : bool
+        Keep w >= 0, as the paper does; False leaves the weights free.
+    constraints : callable, optional
+        Takes the CVXPY weight variable and returns constraints that the answer keeps.
+
+    Notes
+    -----
+    Wang and Shawe-Taylor (2009), LP (6).
+
+    ============  ========
+    paper         here
+    ============  ========
+    C             ``C``
+    xi_i          ``m.slacks()``
+    H             the rows ``cut.delta``
+    ============  ========
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        nonnegative: bool = True,
+        constraints: WeightConstraints | None = None,
+    ) -> None:
+        self.C, self.nonnegative, self.constraints = C, nonnegative, constraints
+
+    def master(self, m: RestrictedMaster) -> None:
+        """Declare the programme."""
+        import cvxpy as cp
+
+        check_positive(C=self.C)
+        w, xi = m.weights(self.constraints), m.slacks()
+        if self.nonnegative:
+            m.subject_to(w >= 0)
+        m.minimize(cp.norm1(w) + self.C * cp.sum(xi))
+        m.cuts(best_other, lambda cut: cut.delta @ w >= 1 - cut.of(xi))

@@ -1,0 +1,68 @@
+"""The max-margin Markov network."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from structopt.errors import InvalidInputError
+from structopt.formulations.base import Formulation, WeightConstraints, check_positive
+from structopt.structures.oracles import loss_augmented
+
+if TYPE_CHECKING:
+    from structopt.master import RestrictedMaster
+
+
+class M3N(Formulation):
+    r"""Max-margin Markov network, in the constants of its saddle-point form.
+
+    .. math::
+        \min_{w,\xi\ge 0} \tfrac{1}{2C} |w|^2 + \sum_i \xi_i
+        \quad\text{s.t.}\quad w\cdot\delta_i(y) \ge \ell_i(y) - \xi_i
+
+    This is 1/C times ``1/2 |w|^2 + C sum xi``, with the same minimiser.
+
+    Parameters
+    ----------
+    C : float
+        Inverse strength of the regulariser.
+    slacks : {"n", "one"}
+        One slack an example, or one for all.
+    constraints : callable, optional
+        Takes the CVXPY weight variable and returns constraints that the answer keeps.
+
+    Notes
+    -----
+    Taskar, Lacoste-Julien and Jordan (2006), eq. (2)-(4).
+
+    ============  ========
+    paper         here
+    ============  ========
+    C             ``C``
+    f_i(y_i)-f_i  ``cut.delta``
+    ============  ========
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        slacks: Literal["n", "one"] = "n",
+        constraints: WeightConstraints | None = None,
+    ) -> None:
+        self.C, self.slacks, self.constraints = C, slacks, constraints
+
+    def master(self, m: RestrictedMaster) -> None:
+        """Declare the programme."""
+        import cvxpy as cp
+
+        check_positive(C=self.C)
+        if self.slacks not in ("n", "one"):
+            raise InvalidInputError(f"slacks is 'n' or 'one'; got {self.slacks!r}.")
+        joint = self.slacks == "one"
+        w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
+        m.minimize(cp.sum_squares(w) / (2 * self.C) + cp.sum(xi))
+        m.cuts(
+            loss_augmented,
+            lambda cut: cut.delta @ w >= cut.margin - cut.of(xi),
+            joint=joint,
+        )

@@ -1,0 +1,358 @@
+r"""Cutting planes: solve the restricted master, ask the oracles, add what is violated.
+
+Each round solves the master on the cuts so far (a lower bound, by its Lagrangian), makes one exact
+oracle pass at its weights (an upper bound, and the violated cuts), and appends those cuts. The
+master is solved loosely while the bounds are far apart and tightly at the end: to a fifth of the
+current gap. Idle cuts are dropped once they are old, as long as the lower bound keeps rising.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from structopt.backends import registry
+from structopt.backends.base import Backend, MasterSolution
+from structopt.certificate import Certificate
+from structopt.checkpoint import Checkpoint
+from structopt.cuts import CutSet
+from structopt.errors import (
+    BackendError,
+    IncompatibleError,
+    InfeasibleError,
+    InvalidInputError,
+    StructoptError,
+    UnboundedError,
+)
+from structopt.events import Callback, Round, relative
+from structopt.formulations.base import Formulation
+from structopt.lagrangian import Lagrangian
+from structopt.master import RestrictedMaster
+from structopt.result import Result, Stop
+from structopt.separation import Separation, separate
+from structopt.structures.base import Structure
+from structopt.structures.parts import Floats
+from structopt.structures.shards import DataSet
+
+logger = logging.getLogger(__name__)
+
+_LOOSE, _TIGHT = 1e-2, 1e-11
+"""Relative master tolerances at most and at least."""
+
+
+class CuttingPlane:
+    """A cutting-plane run that can be stepped.
+
+    Parameters
+    ----------
+    structure : Structure
+        Fitted: ``structure.fit(X, Y)``.
+    formulation : Formulation
+    data : DataSet
+        The encoded training data.
+    backend : str or Backend
+    tol : float
+        Relative certified gap to stop at.
+    abs_tol : float
+        Absolute certified gap to stop at.
+    max_iter : int
+        Rounds at most.
+    time_limit : float, optional
+        Seconds after which no new round begins.
+    callbacks : sequence of callables
+        Each is called with every :class:`~structopt.events.Round`; True stops the run.
+    warm_start : Result, optional
+        A run on the same data, perhaps at another C: its cuts and weights are taken over.
+    checkpoint : path, optional
+        File to save progress to, and to resume from if it exists.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, y = so.datasets.make_classes(60, seed=0)
+    >>> structure = so.Multiclass().fit(X, y)
+    >>> run = so.CuttingPlane(structure, so.M3N(), so.DataSet.of(structure, X, y))
+    >>> first = run.step()
+    >>> first.round, first.dual <= first.primal
+    (1, True)
+    >>> run.solve().certificate.certified
+    True
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        data: DataSet,
+        *,
+        backend: str | Backend = "auto",
+        tol: float = 1e-3,
+        abs_tol: float = 0.0,
+        max_iter: int = 10_000,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+        warm_start: Result | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self._began = time.perf_counter()
+        _check_limits(tol, abs_tol, max_iter, time_limit)
+        self.structure, self.formulation, self.data = structure, formulation, data
+        self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
+        self.callbacks = tuple(callbacks)
+        self.master = self._declare()
+        self.backend = registry.choose(backend, self.master)
+        self.backend.start(self.master)
+        self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
+        self._weights: Floats = np.zeros(data.n_features)
+        self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
+        self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
+        self.history: list[Round] = []
+        self._fingerprint: str | None = None
+        self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
+        if self._checkpoint is not None and (saved := self._checkpoint.load()) is not None:
+            self._adopt(*saved)
+        elif warm_start is not None:
+            self._adopt(warm_start.weights, warm_start.cuts)
+
+    # ------------------------------------------------------------------ running
+    def solve(self) -> Result:
+        """Step until certified, out of budget, interrupted or stalled; return the best model."""
+        status: Stop = "max_iter"
+        try:
+            while len(self.history) < self.max_iter:
+                if self.time_limit is not None and self._elapsed() >= self.time_limit:
+                    status = "time_limit"
+                    break
+                record = self.step()
+                if self._done():
+                    status = "optimal"
+                    break
+                if any([callback(record) is True for callback in self.callbacks]):
+                    status = "callback"
+                    break
+                if self._idle >= 3:
+                    status = "stalled"
+                    break
+        except KeyboardInterrupt:
+            logger.warning("interrupted: returning the best model so far")
+            status = "interrupted"
+        except StructoptError as error:
+            if np.isfinite(self._primal):
+                error.result = self._result("stalled")
+            raise
+        if self._checkpoint is not None:
+            self._checkpoint.save(self._weights, self._cuts(), force=True)
+        return self._result(status)
+
+    def step(self) -> Round:
+        """Do one round and return its record."""
+        start = time.perf_counter()
+        solution = self._solve_master()
+        solved = time.perf_counter()
+        self.master.pool.settle(solution.cut_duals, negligible=1e-12)
+        rising = self._bound_below(solution)
+        bounded = time.perf_counter()
+        separation = separate(self.master, self.data, solution.x)
+        asked = time.perf_counter()
+        self._bound_above(solution.x[self.master.weight_columns], separation)
+        finished = self._done()
+        dropped = 0 if finished or not rising else self._drop()
+        added = 0 if finished else self._add(separation)
+        self._tune(added)
+        if self._checkpoint is not None:
+            self._checkpoint.save(self._weights, self._cuts)
+        lifted = (bounded - solved) + (time.perf_counter() - asked)
+        record = Round(
+            round=len(self.history) + 1,
+            primal=self._primal,
+            dual=self._dual,
+            value=separation.value,
+            violation=separation.violation,
+            cuts_added=added,
+            cuts_dropped=dropped,
+            cuts=len(self.master.pool),
+            nonzeros=int(np.count_nonzero(solution.x[self.master.weight_columns])),
+            iterations=solution.iterations,
+            oracle_seconds=asked - bounded,
+            lift_seconds=lifted,
+            solve_seconds=solved - start,
+            seconds=self._elapsed(),
+        )
+        self.history.append(record)
+        logger.debug("%s", record)
+        return record
+
+    # ------------------------------------------------------------------ the parts of a round
+    def _solve_master(self) -> MasterSolution:
+        remaining = None if self.time_limit is None else max(1e-3, self.time_limit - self._elapsed())
+        tolerance = self._master_tolerance
+        solution = self.backend.solve(tolerance=tolerance, time_limit=remaining)
+        if solution.status == "failed" or not np.all(np.isfinite(solution.x)):
+            logger.warning(
+                "backend %r failed in round %d (%s); retrying on the reference backend",
+                self.backend.name, len(self.history) + 1, solution.message,
+            )  # fmt: skip
+            reference = registry.make("cvxpy")
+            reference.start(self.master)
+            message, solution = solution.message, reference.solve(tolerance=tolerance)
+            if solution.status == "failed" or not np.all(np.isfinite(solution.x)):
+                raise BackendError(
+                    f"Backend {self.backend.name!r} failed in round {len(self.history) + 1} "
+                    f"({message}), and so did the reference ({solution.message}). Try another "
+                    "backend, or scale the features to similar ranges."
+                )
+        if solution.status == "infeasible":
+            raise InfeasibleError(
+                f"No weights satisfy the formulation's constraints ({len(self.master.pool)} cuts "
+                "so far). Relax the constraints on the weights, or give hard cut families a slack."
+            )
+        if solution.status == "unbounded":
+            raise UnboundedError(
+                f"The master problem has no minimum with {len(self.master.pool)} cuts: some "
+                "variable lowers the objective without limit. Add a regulariser or bounds."
+            )
+        return solution
+
+    def _bound_below(self, solution: MasterSolution) -> bool:
+        """Raise the lower bound; say whether it rose enough to make dropping cuts safe."""
+        if self._lagrangian is None:
+            bound = self.master.objective(solution.x)
+        else:
+            if len(self.master.pool) == 0:
+                self._lagrangian.anchor(solution.static_duals)
+            bound = self._lagrangian.value(
+                self.master.rows, solution.cut_duals, solution.static_duals, solution.x
+            )
+        if not np.isnan(bound):
+            self._dual = max(self._dual, bound)
+        return self._dual > self._dropped_at
+
+    def _bound_above(self, weights: Floats, separation: Separation) -> None:
+        if separation.value < self._primal:
+            self._primal, self._residual = separation.value, separation.residual
+            self._weights = weights.copy()
+
+    def _drop(self) -> int:
+        expired = self.master.pool.expired(self.backend.max_age)
+        count = int(expired.sum())
+        if 10 * count < len(expired):  # not worth the moving
+            return 0
+        self._dropped_at = self._dual
+        self.backend.delete(~expired)
+        self.master.keep(~expired)
+        return count
+
+    def _add(self, separation: Separation) -> int:
+        added = 0
+        for found in separation.found:
+            rows = self.master.add(found.family, found.numbers, found.directions())
+            if len(rows):
+                self.backend.append(rows)
+                added += len(rows)
+        return added
+
+    def _tune(self, added: int) -> None:
+        """Set the next master tolerance; without new cuts only a tighter one can help."""
+        gap = relative(self._primal, self._dual)
+        wanted = min(_LOOSE, max(_TIGHT, 0.2 * gap))
+        if added:
+            self._idle, self._master_tolerance = 0, wanted
+        else:
+            tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.tol)
+            self._idle += tight
+            self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
+
+    def _done(self) -> bool:
+        gap = self._primal - self._dual
+        return gap <= self.abs_tol or relative(self._primal, self._dual) <= self.tol
+
+    # ------------------------------------------------------------------ before and after
+    def _declare(self) -> RestrictedMaster:
+        master = RestrictedMaster(
+            self.data.n_examples,
+            self.data.n_features,
+            sample_weight=self.data.sample_weight,
+            base=self.data.base,
+        )
+        self.formulation.master(master)
+        offered = self.structure.abilities()
+        for family in master.families:
+            if family.oracle.needs not in offered:
+                raise IncompatibleError(
+                    f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
+                    f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
+                    f"{type(self.structure).__name__} offers {sorted(offered)}."
+                )
+        master.compile()
+        return master
+
+    def _adopt(self, weights: Floats, cuts: CutSet) -> None:
+        """Take over the cuts of an earlier run, and its weights as the first upper bound."""
+        if cuts.fingerprint != self.fingerprint:
+            raise InvalidInputError(
+                "The warm start or checkpoint belongs to other data, another structure or another "
+                "kind of formulation; start without it (or delete the checkpoint file)."
+            )
+        order: list[Any] = []
+        for number in range(len(self.master.families)):
+            which = np.flatnonzero(cuts.family == number)
+            if len(which):
+                rows = self.master.add(number, cuts.numbers.take(which), cuts.deltas[which])
+                self.backend.append(rows)
+                order.append(which)
+        multipliers = cuts.multipliers[np.concatenate(order)] if order else np.zeros(0)
+        if len(multipliers) == len(self.master.pool):
+            self.backend.warm(multipliers)
+        x = np.zeros(self.master.size)
+        x[self.master.weight_columns] = weights
+        separation = separate(self.master, self.data, x)
+        if separation.residual <= 1e-6:
+            self._bound_above(weights, separation)
+
+    @property
+    def fingerprint(self) -> str:
+        """A name for the data, the structure and the cut families."""
+        if self._fingerprint is None:
+            families = [(f.oracle.name, f.joint) for f in self.master.families]
+            self._fingerprint = self.data.fingerprint(repr(self.structure) + repr(families))
+        return self._fingerprint
+
+    def _cuts(self) -> CutSet:
+        return self.master.pool.export(self.fingerprint)
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _result(self, status: Stop) -> Result:
+        note = "" if self._lagrangian is not None else "the lower bound is the solver's word"
+        certificate = Certificate(
+            primal=self._primal,
+            dual=self._dual,
+            tolerance=self.tol,
+            residual=self._residual,
+            exact=self.structure.exact and self._lagrangian is not None,
+            note=note,
+        )
+        return Result(
+            weights=self._weights,
+            certificate=certificate,
+            history=tuple(self.history),
+            status=status,
+            seconds=self._elapsed(),
+            backend=self.backend.name,
+            cuts=self._cuts(),
+        )
+
+
+def _check_limits(tol: float, abs_tol: float, max_iter: int, time_limit: float | None) -> None:
+    if not (0 <= tol < np.inf and 0 <= abs_tol < np.inf):
+        raise InvalidInputError(f"tol and abs_tol must be finite and >= 0; got {tol}, {abs_tol}.")
+    if max_iter < 1 or (time_limit is not None and not time_limit > 0):
+        raise InvalidInputError(
+            f"max_iter must be >= 1 and time_limit > 0; got {max_iter} and {time_limit}."
+        )

@@ -1,0 +1,192 @@
+r"""The charts of a run and of several runs: bounds closing, cuts, and where the time went.
+
+With P_r and D_r the best upper and lower bound known after round r, one chart shows both, another
+the relative gap (P_r - D_r) / \|P_r\| on a logarithmic axis.
+
+>>> count(1, "round"), count(2, "round")
+('1 round', '2 rounds')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from structopt.report.page import facts, number, plain_number, text
+from structopt.report.series import BoundSeries, TimeSplit, bound_limits, gap_floor
+from structopt.report.svg import Line, bar_chart, bar_key, line_chart, line_key
+
+if TYPE_CHECKING:
+    from structopt.events import Round
+    from structopt.result import Result
+
+GAP_CAPTION = "Certified gap relative to the objective."
+TIME_CAPTION = (
+    "Oracle: finding violated constraints. Lift: turning them into rows. Solve: the master "
+    "problems. Other: what no round accounts for."
+)
+
+
+def run_charts(result: Result) -> str:
+    """Return the charts of one run: bounds, gap and cuts."""
+    history = result.history
+    if not history:
+        return "<p>No round was finished.</p>"
+    run = BoundSeries.of(result)
+    charts = (_run_bounds(run, history[-1]), _run_gap(run, result), _run_cuts(run, history))
+    return f'<div class="charts">{"".join(charts)}</div>'
+
+
+def comparison_charts(results: Mapping[str, Result]) -> str:
+    """Return bounds and gaps of several runs, against time and against rounds."""
+    runs = {name: BoundSeries.of(result) for name, result in results.items()}
+    charts = "".join(
+        _compared_bounds(runs, results, axis) + _compared_gaps(runs, results, axis)
+        for axis in ("seconds", "rounds")
+    )
+    return f'<div class="charts">{charts}</div>'
+
+
+def time_chart(results: Mapping[str, Result]) -> str:
+    """Return each run's seconds as a stacked bar; a single run also gets its numbers."""
+    splits = {name: TimeSplit.of(result) for name, result in results.items()}
+    rows = [(name, [seconds for _, seconds in split.items()]) for name, split in splits.items()]
+    description = "; ".join(
+        f"{name}: " + ", ".join(f"{what} {plain_number(s, 3)} s" for what, s in split.items())
+        for name, split in splits.items()
+    )
+    first = next(iter(splits.values())).items()
+    shares = ""
+    if len(splits) == 1:
+        shares = facts((f"{what.capitalize()} seconds", number(s, 4)) for what, s in first)
+    chart = bar_chart("time", rows, title="Where the time went", description=description)
+    return shares + _figure(chart, bar_key(what for what, _ in first), TIME_CAPTION)
+
+
+def count(n: int, noun: str) -> str:
+    """Return a number of things in words."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _run_bounds(run: BoundSeries, last: Round) -> str:
+    lines = [
+        Line("upper bound (objective)", run.seconds, run.primal, 0),
+        Line("lower bound", run.seconds, run.dual, 1, dashed=True),
+    ]
+    chart = line_chart(
+        "bounds",
+        lines,
+        title="Bounds closing against time",
+        description=f"After {plain_number(last.seconds, 3)} s the optimum is known to lie between "
+        f"{plain_number(last.dual)} and {plain_number(last.primal)}.",
+        x_label="seconds",
+        y_label="objective",
+        y_limits=bound_limits([run]),
+        band=True,
+    )
+    caption = "Best bounds known at each time; early ones may lie outside the frame."
+    return _figure(chart, line_key(lines), caption)
+
+
+def _run_gap(run: BoundSeries, result: Result) -> str:
+    tolerance = result.certificate.tolerance
+    gap = np.maximum(run.relative_gap, gap_floor([run], tolerance))
+    lines = [Line("relative gap", run.rounds, gap, 0)]
+    chart = line_chart(
+        "gap",
+        lines,
+        title="Relative gap against rounds",
+        description=f"It ends at {plain_number(float(run.relative_gap[-1]), 3)} after "
+        f"{count(len(run.rounds), 'round')}; {plain_number(tolerance)} was asked for.",
+        x_label="round",
+        y_label="relative gap",
+        x_from=1.0,
+        log=True,
+        limit=(tolerance, "tolerance") if tolerance > 0 else None,
+    )
+    return _figure(chart, line_key(lines), GAP_CAPTION)
+
+
+def _run_cuts(run: BoundSeries, history: Sequence[Round]) -> str:
+    added = np.cumsum([r.cuts_added for r in history], dtype=np.float64)
+    dropped = np.cumsum([r.cuts_dropped for r in history], dtype=np.float64)
+    standing = np.array([r.cuts for r in history], dtype=np.float64)
+    lines = [
+        Line("added so far", run.rounds, added, 0),
+        Line("standing", run.rounds, standing, 2),
+        Line("dropped so far", run.rounds, dropped, 1, dashed=True),
+    ]
+    summary = f"{int(added[-1])} added, {int(dropped[-1])} dropped, {int(standing[-1])} standing."
+    chart = line_chart(
+        "cuts",
+        lines,
+        title="Cuts against rounds",
+        description=summary,
+        x_label="round",
+        y_label="cuts",
+        x_from=1.0,
+        y_limits=(0.0, 1.05 * max(float(added[-1]), float(standing.max()), 1.0)),
+    )
+    return _figure(chart, line_key(lines), summary)
+
+
+def _compared_bounds(
+    runs: Mapping[str, BoundSeries], results: Mapping[str, Result], axis: str
+) -> str:
+    pairs = [
+        (Line(name, x, run.primal, i), Line(name, x, run.dual, i, dashed=True))
+        for i, (name, run) in enumerate(runs.items())
+        for x in [_along(run, axis)]
+    ]
+    chart = line_chart(
+        f"bounds-{axis}",
+        [line for pair in pairs for line in pair],
+        title=f"Bounds against {axis}",
+        description="; ".join(
+            f"{name} ends between {plain_number(r.certificate.dual)} and "
+            f"{plain_number(r.certificate.primal)}"
+            for name, r in results.items()
+        ),
+        x_label=axis,
+        y_label="objective",
+        x_from=float(axis == "rounds"),
+        y_limits=bound_limits(runs.values()),
+    )
+    key = line_key(upper for upper, _ in pairs)
+    return _figure(chart, key, "Solid: upper bound. Dashed: lower bound.")
+
+
+def _compared_gaps(
+    runs: Mapping[str, BoundSeries], results: Mapping[str, Result], axis: str
+) -> str:
+    tolerance = min(r.certificate.tolerance for r in results.values())
+    floor = gap_floor(runs.values(), tolerance)
+    lines = [
+        Line(name, _along(run, axis), np.maximum(run.relative_gap, floor), i)
+        for i, (name, run) in enumerate(runs.items())
+    ]
+    chart = line_chart(
+        f"gap-{axis}",
+        lines,
+        title=f"Relative gap against {axis}",
+        description="; ".join(
+            f"{name} ends at {plain_number(r.certificate.relative_gap, 3)}"
+            for name, r in results.items()
+        ),
+        x_label=axis,
+        y_label="relative gap",
+        x_from=float(axis == "rounds"),
+        log=True,
+        limit=(tolerance, "tolerance") if tolerance > 0 else None,
+    )
+    return _figure(chart, line_key(lines), GAP_CAPTION)
+
+
+def _along(run: BoundSeries, axis: str) -> np.typing.NDArray[np.float64]:
+    return run.seconds if axis == "seconds" else run.rounds
+
+
+def _figure(chart: str, key: str, caption: str) -> str:
+    return f"<figure>{chart}{key}<figcaption>{text(caption)}</figcaption></figure>"

@@ -1,0 +1,346 @@
+r"""Self-contained HTML reports of a run, or of several runs beside one another.
+
+One file, no scripts, nothing loaded from anywhere; charts are inline SVG, so that no plotting
+package is needed. Every number stands in a ``<data value="...">`` element with its full value.
+
+>>> import pathlib, tempfile
+>>> import numpy as np
+>>> from structopt.certificate import Certificate
+>>> from structopt.result import Result
+>>> run = Result(np.array([0.0, 2.0]), Certificate(4.0, 3.999, 1e-3), (), "optimal", 0.1, "highs",
+...              cuts=None)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "run.html")
+...     write_report(run, path)
+...     "Certified" in path.read_text(encoding="utf-8")
+True
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from structopt.errors import InvalidInputError
+from structopt.report.charts import comparison_charts, count, run_charts, time_chart
+from structopt.report.files import write_atomically
+from structopt.report.page import facts, number, page, percent, section, table, text
+from structopt.report.series import TimeSplit
+
+if TYPE_CHECKING:
+    from structopt.certificate import Certificate
+    from structopt.events import Round
+    from structopt.result import Result
+
+TOP_WEIGHTS = 20
+MOST_ROUNDS = 1000  # rows of the table of rounds; a browser gets slow long before a run gets long
+
+_WHY = {
+    "optimal": "The certified gap reached the tolerance.",
+    "max_iter": "The limit on rounds was reached first.",
+    "time_limit": "The time limit was reached first.",
+    "interrupted": "The run was interrupted; this is the best model so far.",
+    "callback": "A callback ended the run; this is the best model so far.",
+    "stalled": "The solver's accuracy admits no further progress.",
+}
+
+
+def write_report(
+    result: Result,
+    path: str | os.PathLike[str],
+    *,
+    title: str = "structopt run",
+    feature_names: Sequence[object] | None = None,
+) -> None:
+    """Write one run as a self-contained HTML file.
+
+    Parameters
+    ----------
+    result : Result
+        The run.
+    path : path
+        The file, written whole or not at all.
+    title : str
+        Heading of the page.
+    feature_names : sequence, optional
+        A name for each weight: anything with a ``str()``, or a tuple of such.
+
+    Raises
+    ------
+    InvalidInputError
+        There are not as many names as weights.
+    """
+    if feature_names is not None and len(feature_names) != len(result.weights):
+        raise InvalidInputError(
+            f"There are {len(result.weights)} weights but {len(feature_names)} feature_names."
+        )
+    write_atomically(
+        path,
+        page(
+            title,
+            _verdict(result),
+            section("Certificate", _certificate(result)),
+            section("Bounds and cuts", run_charts(result)),
+            section("Time", time_chart({result.backend: result})),
+            section("Weights", _weights(result, feature_names)),
+            section("Rounds", _rounds(result.history)),
+        ),
+    )
+
+
+def write_comparison(
+    results: Mapping[str, Result],
+    path: str | os.PathLike[str],
+    *,
+    title: str = "structopt comparison",
+    note: str = "",
+) -> None:
+    """Write several runs of the same problem beside one another, as one self-contained HTML file.
+
+    The runs' intervals [lower bound, objective] must share a point, as all hold the same optimum;
+    the page says so, or says that they do not.
+
+    Parameters
+    ----------
+    results : mapping of str to Result
+        The runs by name, for instance by backend.
+    path : path
+        The file, written whole or not at all.
+    title : str
+        Heading of the page.
+    note : str
+        A sentence about the problem, for the top of the page.
+
+    Raises
+    ------
+    InvalidInputError
+        There is nothing to compare.
+    """
+    if not results:
+        raise InvalidInputError("There are no results to compare.")
+    write_atomically(
+        path,
+        page(
+            title,
+            f"<p>{text(note)}</p>" if note else "",
+            _agreement(results),
+            section("Results", _comparison_table(results)),
+            section("Bounds closing", comparison_charts(results)),
+            section("Time", time_chart(results)),
+        ),
+    )
+
+
+# ---------------------------------------------------------------------- one run
+def _verdict(result: Result) -> str:
+    c = result.certificate
+    why = _WHY.get(result.status, "")
+    if c.certified:
+        claim = (
+            f"Certified: the objective at these weights, {number(c.primal)}, is at most "
+            f"{number(c.gap, 3)} ({percent(c.relative_gap)}) above the optimum."
+        )
+    elif not c.exact:
+        claim = "Not certified: the oracles are approximate, so the bounds are estimates."
+    elif math.isinf(c.relative_gap):
+        claim = "Not certified: a bound is still missing."
+    elif c.relative_gap > c.tolerance:
+        claim = (
+            f"Not certified: the gap is {percent(c.relative_gap)} of the objective and "
+            f"{percent(c.tolerance)} was asked for."
+        )
+    else:
+        claim = (
+            "Not certified: the weights violate the formulation's own constraints by "
+            f"{number(c.residual, 3)}."
+        )
+    tone = "good" if c.certified else "warn"
+    return (
+        f'<p class="verdict {tone}" role="status">{claim}</p>'
+        f"<p>Stopped with status <strong>{text(result.status)}</strong> after "
+        f"{count(len(result.history), 'round')} and {number(result.seconds, 3)} s, solved by "
+        f"<strong>{text(result.backend)}</strong>. {text(why)}</p>"
+    )
+
+
+def _certificate(result: Result) -> str:
+    c: Certificate = result.certificate
+    pairs = [
+        ("Objective (upper bound)", number(c.primal, 8)),
+        ("Lower bound", number(c.dual, 8)),
+        ("Gap", number(c.gap, 3)),
+        ("Relative gap", number(c.relative_gap, 3)),
+        ("Tolerance", number(c.tolerance)),
+        ("Residual", number(c.residual, 3)),
+        ("Oracles", "exact" if c.exact else "approximate"),
+        ("Certified", "yes" if c.certified else "no"),
+    ]
+    note = f'<p class="soft">{text(c.note)}</p>' if c.note else ""
+    return facts(pairs) + note
+
+
+def _weights(result: Result, names: Sequence[object] | None) -> str:
+    w = np.asarray(result.weights, dtype=np.float64).ravel()
+    nonzero = int(np.count_nonzero(w))
+    summary = facts(
+        [
+            ("Weights", number(len(w))),
+            ("Nonzero", number(nonzero)),
+            ("Share of nonzeros", percent(nonzero / len(w)) if len(w) else "none"),
+            ("Sum of |w|", number(float(np.abs(w).sum()))),
+            ("Euclidean norm", number(float(np.linalg.norm(w)))),
+        ]
+    )
+    # Stable, so that ties keep their order and a report can be compared with another.
+    order = np.argsort(-np.abs(w), kind="stable")[: min(TOP_WEIGHTS, nonzero)]
+    if not len(order):
+        return summary + "<p>All weights are zero.</p>"
+    largest = float(np.abs(w[order[0]]))
+    head = ["Weight", *(["Name"] if names is not None else []), "Value", "Size"]
+    rows = [
+        [
+            number(int(j)),
+            *([_name(names[j])] if names is not None else []),
+            number(float(w[j])),
+            _bar(abs(float(w[j])) / largest, 0 if w[j] > 0 else 1),
+        ]
+        for j in order
+    ]
+    caption = f"The {len(order)} largest weights by size, counted from 0"
+    return summary + table(head, rows, caption=caption)
+
+
+def _name(name: object) -> str:
+    parts = name if isinstance(name, tuple) else (name,)
+    return text(" · ".join(str(part) for part in parts))
+
+
+def _bar(share: float, series: int) -> str:
+    # A weight that is not finite has no size to draw.
+    width = 8.0 * share if math.isfinite(share) else 0.0
+    return f'<span class="bar f{series}" style="width:{width:.2f}rem" aria-hidden="true"></span>'
+
+
+_ROUND_COLUMNS = (
+    "Round",
+    "Seconds",
+    "Upper bound",
+    "Lower bound",
+    "Relative gap",
+    "Value",
+    "Violation",
+    "Cuts added",
+    "Cuts dropped",
+    "Cuts standing",
+    "Nonzero weights",
+    "Solver iterations",
+    "Oracle s",
+    "Lift s",
+    "Solve s",
+)
+
+
+def _rounds(history: Sequence[Round]) -> str:
+    if not history:
+        return "<p>No round was finished.</p>"
+    shown = list(history)
+    if len(shown) > MOST_ROUNDS:
+        # The beginning and the end tell most; in between, every k-th round.
+        edge = MOST_ROUNDS // 4
+        every = -(-(len(history) - 2 * edge) // (MOST_ROUNDS - 2 * edge))
+        shown = [*history[:edge], *history[edge:-edge:every], *history[-edge:]]
+    left_out = len(history) - len(shown)
+    caption = f"{count(len(shown), 'round')}" + (
+        f"; {left_out} in the middle are left out" if left_out else ""
+    )
+    rows = (
+        [
+            number(r.round),
+            number(r.seconds, 4),
+            number(r.primal, 8),
+            number(r.dual, 8),
+            number(r.relative_gap, 3),
+            number(r.value, 8),
+            number(r.violation, 3),
+            number(r.cuts_added),
+            number(r.cuts_dropped),
+            number(r.cuts),
+            number(r.nonzeros),
+            number(r.iterations),
+            number(r.oracle_seconds, 3),
+            number(r.lift_seconds, 3),
+            number(r.solve_seconds, 3),
+        ]
+        for r in shown
+    )
+    return table(_ROUND_COLUMNS, rows, caption=caption)
+
+
+# ---------------------------------------------------------------------- several runs
+def _agreement(results: Mapping[str, Result]) -> str:
+    certified = sum(r.certificate.certified for r in results.values())
+    lead = f"{certified} of {count(len(results), 'run')} certified."
+    exact = [r.certificate for r in results.values() if r.certificate.exact]
+    if not exact:
+        return f'<p class="verdict warn" role="status">{lead}</p>'
+    low, high = max(c.dual for c in exact), min(c.primal for c in exact)
+    # Bounds are computed in floating point; rounding is no disagreement.
+    if low > high + 1e-6 * max(abs(high), 1.0):
+        lead += (
+            f" The bounds contradict one another: one run proves that no weights reach below "
+            f"{number(low, 8)}, another reaches {number(high, 8)}. They are not runs of the same "
+            "problem, or a bound is wrong."
+        )
+        return f'<p class="verdict warn" role="status">{lead}</p>'
+    tone = "good" if certified == len(results) else "warn"
+    return (
+        f'<p class="verdict {tone}" role="status">{lead} All bounds agree: together they place the '
+        f"optimum between {number(low, 8)} and {number(high, 8)}.</p>"
+    )
+
+
+_COMPARISON_COLUMNS = (
+    "Run",
+    "Status",
+    "Objective",
+    "Lower bound",
+    "Gap",
+    "Relative gap",
+    "Certified",
+    "Rounds",
+    "Cuts",
+    "Nonzero weights",
+    "Seconds",
+    "Oracle s",
+    "Lift s",
+    "Solve s",
+    "Other s",
+)
+
+
+def _comparison_table(results: Mapping[str, Result]) -> str:
+    rows = []
+    for name, result in results.items():
+        c, split = result.certificate, TimeSplit.of(result)
+        label = text(name) if name == result.backend else f"{text(name)} ({text(result.backend)})"
+        rows.append(
+            [
+                label,
+                text(result.status),
+                number(c.primal, 8),
+                number(c.dual, 8),
+                number(c.gap, 3),
+                number(c.relative_gap, 3),
+                "yes" if c.certified else "no",
+                number(len(result.history)),
+                number(result.history[-1].cuts if result.history else 0),
+                number(int(np.count_nonzero(result.weights))),
+                number(result.seconds, 4),
+                *(number(seconds, 4) for _, seconds in split.items()),
+            ]
+        )
+    return table(_COMPARISON_COLUMNS, rows, caption="Runs beside one another", text_columns=2)

@@ -1,0 +1,128 @@
+"""The pieces of a page: escaped text, numbers that keep their value, tables, and the frame.
+
+>>> text("<b>")
+'&lt;b&gt;'
+>>> number(0.1 + 0.2)
+'<data value="0.30000000000000004">0.3</data>'
+"""
+
+from __future__ import annotations
+
+import html
+import math
+from collections.abc import Iterable, Sequence
+
+import structopt
+from structopt.report.theme import STYLE
+
+# Control characters are not text in HTML, whatever escaping they get.
+_CONTROL = dict.fromkeys(
+    [*range(0x09), 0x0B, 0x0C, *range(0x0E, 0x20), *range(0x7F, 0xA0)], "\ufffd"
+)
+
+
+def text(value: object) -> str:
+    """Return anything as HTML text that is safe in content and in quoted attributes."""
+    plain = str(value).translate(_CONTROL).encode("utf-8", "replace").decode("utf-8")
+    return html.escape(plain, quote=True)
+
+
+def plain_number(value: float, digits: int = 6) -> str:
+    """Return a number as short text.
+
+    >>> plain_number(-1e-7), plain_number(float("-inf")), plain_number(12345678.0, 3)
+    ('-1e-07', '-∞', '12345678')
+    """
+    value = float(value)
+    if math.isnan(value):
+        return "undefined"
+    if math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    if value.is_integer() and abs(value) < 1e9:
+        return str(int(value))
+    return f"{value:.{digits}g}"
+
+
+def number(value: float, digits: int = 6) -> str:
+    """Return a number as short text in an element that carries its full value."""
+    return f'<data value="{float(value)!r}">{plain_number(value, digits)}</data>'
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage, its full value (not times 100) kept beside it.
+
+    >>> percent(0.25)
+    '<data value="0.25">25 %</data>'
+    """
+    return f'<data value="{float(share)!r}">{plain_number(100.0 * share, 3)} %</data>'
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """Return a list of named values; names are text, values are HTML."""
+    rows = "".join(f"<div><dt>{text(name)}</dt><dd>{value}</dd></div>" for name, value in pairs)
+    return f'<dl class="facts">{rows}</dl>'
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, text_columns: int = 0
+) -> str:
+    """Return a scrolling table.
+
+    Parameters
+    ----------
+    head : sequence of str
+        Column names, as text.
+    rows : iterable of sequences of str
+        Cells, as HTML. The first of each row is the row's header.
+    caption : str
+        What the table shows, as text.
+    text_columns : int
+        How many columns from the left hold words and not numbers.
+    """
+
+    def cell(tag: str, column: int, content: str, scope: str = "") -> str:
+        side = ' class="name"' if column < text_columns else ""
+        return f"<{tag}{scope}{side}>{content}</{tag}>"
+
+    top = "".join(cell("th", j, text(name), ' scope="col"') for j, name in enumerate(head))
+    body = "".join(
+        "<tr>"
+        + cell("th", 0, row[0], ' scope="row"')
+        + "".join(cell("td", j, value) for j, value in enumerate(row[1:], start=1))
+        + "</tr>\n"
+        for row in rows
+    )
+    # A region that scrolls must be reachable by keyboard, hence the tab stop and the name.
+    return (
+        f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}">'
+        f"<table><caption>{text(caption)}</caption><thead><tr>{top}</tr></thead>\n"
+        f"<tbody>{body}</tbody></table></div>"
+    )
+
+
+def section(title: str, *content: str) -> str:
+    """Return a titled part of a page; the title is text, the content HTML."""
+    return f"<section><h2>{text(title)}</h2>\n{''.join(content)}</section>\n"
+
+
+def page(title: str, *content: str) -> bytes:
+    """Return a whole page that loads nothing from anywhere."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<title>{text(title)}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<main>
+<h1>{text(title)}</h1>
+{"".join(content)}</main>
+<footer>structopt {text(structopt.__version__)}. Bounds are recomputed from the data, not taken from
+the solver.</footer>
+</body>
+</html>
+""".encode()

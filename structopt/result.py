@@ -1,0 +1,62 @@
+"""What a run returns: one frozen object with named fields."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from structopt.certificate import Certificate
+from structopt.events import Round
+from structopt.structures.parts import Floats
+
+if TYPE_CHECKING:
+    from structopt.cuts import CutSet
+
+Stop = Literal["optimal", "max_iter", "time_limit", "interrupted", "callback", "stalled"]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The best model of a run, the proof of its quality, and how it came about.
+
+    Attributes
+    ----------
+    weights : array
+        The weights with the lowest objective that any round certified.
+    certificate : Certificate
+        Bounds on the objective, recomputed from the data.
+    history : tuple of Round
+        One record a round.
+    status : str
+        Why the run stopped: "optimal" (the certified gap reached the tolerance), "max_iter",
+        "time_limit", "interrupted" (Ctrl-C), "callback", or "stalled" (the solver's accuracy
+        admits no further progress).
+    seconds : float
+        Wall time of the run.
+    backend : str
+        Who solved the master problems.
+    cuts : CutSet
+        The cuts that stood at the end, for warm starts.
+    """
+
+    weights: Floats
+    certificate: Certificate
+    history: tuple[Round, ...]
+    status: Stop
+    seconds: float
+    backend: str
+    cuts: CutSet
+
+    def report(self, path: str | os.PathLike[str]) -> None:
+        """Write the run as one self-contained HTML file."""
+        from structopt.report.html import write_report
+
+        write_report(self, path)
+
+    def __str__(self) -> str:
+        c = self.certificate
+        return (
+            f"{self.status} after {len(self.history)} rounds and {self.seconds:.2f} s "
+            f"({self.backend}): objective {c.primal:.6g}, {c}"
+        )

@@ -1,0 +1,158 @@
+r"""One oracle pass at a master's solution: which rows are violated, and the true objective there.
+
+The objective at weights w is a minimum over the slacks, so the slacks are raised to what the exact
+oracles ask for: for each family, the answer's row ``factor * w.delta + gamma * xi >= lower`` gives
+``xi = max(0, (lower - factor * w.delta) / gamma)``. That value is an upper bound on the optimum,
+whatever the master's own slacks were.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.errors import IncompatibleError
+from structopt.lift import Numbers, RowParts
+from structopt.master import RestrictedMaster
+from structopt.structures.oracles import Oracle
+from structopt.structures.parts import Floats, Ints
+from structopt.structures.shards import Answers, DataSet
+
+
+@dataclass(frozen=True)
+class Found:
+    """Violated cuts of one family; ``directions()`` builds their deltas."""
+
+    family: int
+    numbers: Numbers
+    directions: Callable[[], Any]
+
+
+@dataclass(frozen=True)
+class Separation:
+    """What one pass found.
+
+    Attributes
+    ----------
+    value : float
+        The objective at the weights; infinite if a family without slacks is violated.
+    residual : float
+        Violation of the static constraints and of families without slacks.
+    violation : float
+        The largest violation of a row at the master's own solution.
+    found : list of Found
+    """
+
+    value: float
+    residual: float
+    violation: float
+    found: list[Found]
+
+
+@dataclass(frozen=True)
+class _Candidates:
+    """One cut per owner (an example, or all of them together) of one family."""
+
+    numbers: Numbers
+    score: Floats
+    directions: Callable[[Ints], Any]
+
+
+def separate(master: RestrictedMaster, data: DataSet, x: Floats) -> Separation:
+    """Ask every family's oracle at the weights in ``x``."""
+    weights = np.ascontiguousarray(x[master.weight_columns])
+    asked: dict[Oracle, list[Answers]] = {}
+    raised = x.copy()
+    raised[master.slack_columns] = 0.0
+    bare = raised.copy()
+    found, worst, hard = [], 0.0, 0.0
+    for number, family in enumerate(master.families):
+        if family.oracle not in asked:
+            asked[family.oracle] = data.ask(family.oracle, weights)
+        collect = _jointly if family.joint else _one_by_one
+        candidates = collect(data, family.oracle, asked[family.oracle])
+        everyone = np.arange(len(candidates.numbers))
+        parts = master.lift(
+            number, candidates.numbers, lambda c=candidates, w=everyone: _explicit(data, c, w)
+        )
+        hard = max(hard, _raise_slacks(master, parts, candidates.score, bare, raised))
+        value = parts.factor * candidates.score + parts.extra @ x
+        violation = np.maximum(parts.lower - value, value - parts.upper)
+        worst = max(worst, float(violation.max(initial=0.0)))
+        scale = np.maximum(1.0, np.abs(np.where(np.isfinite(parts.lower), parts.lower, parts.upper)))
+        which = np.flatnonzero(violation > 1e-9 * scale)
+        if len(which):
+            found.append(
+                Found(
+                    number,
+                    candidates.numbers.take(which),
+                    lambda c=candidates, w=which: c.directions(w),
+                )
+            )
+    residual = hard if master.program is None else max(hard, master.program.residual(raised))
+    value = master.objective(raised) if hard <= 1e-9 else np.inf
+    return Separation(value, residual, worst, found)
+
+
+def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
+    loss = np.concatenate([a.loss for a in answers])
+    score = np.concatenate([a.score for a in answers])
+    which = np.flatnonzero(np.isfinite(score) & (data.sample_weight > 0))
+    loss = loss[which]
+    numbers = Numbers(which, loss, oracle.margin(loss), oracle.scale(loss))
+    return _Candidates(numbers, score[which], lambda w: data.directions(answers, which[w]))
+
+
+def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
+    each = _one_by_one(data, oracle, answers)
+    active = np.flatnonzero(oracle.hinge(each.numbers.loss, each.score) > 0)
+    chosen = each.numbers.take(active)
+    weight = data.sample_weight[chosen.example]
+    total = Numbers(
+        np.zeros(1, dtype=np.int64),
+        np.array([weight @ chosen.loss]),
+        np.array([weight @ chosen.margin]),
+        np.ones(1),
+    )
+    score = np.array([(weight * chosen.scale) @ each.score[active]])
+
+    def directions(_: Ints) -> Any:
+        if len(active) == 0:
+            return sp.csr_array((1, data.n_features))
+        deltas = each.directions(active)
+        multipliers = weight * chosen.scale
+        if sp.issparse(deltas):
+            return sp.csr_array((deltas.T @ multipliers)[None, :])
+        return sp.csr_array(deltas.combine(data.base, multipliers, data.n_features)[None, :])
+
+    return _Candidates(total, score, directions)
+
+
+def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
+    directions = candidates.directions(which)
+    return directions if sp.issparse(directions) else directions.tocsr(data.base, data.n_features)
+
+
+def _raise_slacks(
+    master: RestrictedMaster, parts: RowParts, score: Floats, bare: Floats, raised: Floats
+) -> float:
+    """Raise slacks in ``raised`` until the rows hold; return the violation of rows without one."""
+    is_slack = np.zeros(master.size, dtype=bool)
+    is_slack[master.slack_columns] = True
+    row = np.repeat(np.arange(len(score)), np.diff(parts.extra.indptr))
+    entry = is_slack[parts.extra.indices] & (parts.extra.data != 0)
+    row, column, gamma = row[entry], parts.extra.indices[entry], parts.extra.data[entry]
+    if len(np.unique(row)) < len(row):
+        raise IncompatibleError("A cut may touch one slack; this rule touches several.")
+    value = parts.factor * score + parts.extra @ bare
+    short = np.where(gamma > 0, parts.lower[row] - value[row], parts.upper[row] - value[row])
+    needed = np.where(np.isfinite(short), short / gamma, 0.0)
+    np.maximum.at(raised, column, needed)
+    tight = np.ones(len(score), dtype=bool)
+    tight[row] = False
+    violation = np.maximum(parts.lower - value, value - parts.upper)[tight]
+    return float(violation.max(initial=0.0))

@@ -1,0 +1,133 @@
+r"""Sequences encoded for a pass: all tokens in one matrix, decoded in one compiled call.
+
+With tokens X (N, d), labels K and weights w = (W, T[, start, end]) a pass is
+
+    unary = X W',    labels = viterbi(unary, T, start, end),    loss and w . delta per example.
+
+>>> import numpy as np
+>>> shard = ChainShard(np.eye(2), np.array([0, 2]), np.array([0, 1]), np.ones(2), False)
+>>> from structopt.structures.oracles import loss_augmented
+>>> answers = shard.ask(loss_augmented, np.zeros(8))
+>>> answers.outputs, answers.loss, answers.score
+(array([1, 0]), array([2.]), array([0.]))
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.errors import IncompatibleError
+from structopt.structures import chain_kernels, chain_levels_kernels
+from structopt.structures.inputs import check_weights
+from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled
+from structopt.structures.parts import Directions, Floats, Ints, base_matrix
+from structopt.structures.shards import Answers, Shard
+
+MAX_LEVELS = 4096
+"""Distinct losses of one sequence up to which slack-rescaled decoding is offered: its time and
+memory grow with them, and at this many a sequence costs as much as 4096 plain ones."""
+
+
+class ChainScores(NamedTuple):
+    """What decoders read: score of each label at each token, of each transition, of the ends."""
+
+    unary: Floats
+    transition: Floats
+    start: Floats
+    end: Floats
+
+    @classmethod
+    def of(cls, tokens: Any, weights: Any, n_labels: int, boundaries: bool) -> ChainScores:
+        """Score stacked tokens."""
+        n_inputs = tokens.shape[1]
+        pairs, ends = n_labels * n_inputs, n_labels * (n_inputs + n_labels)
+        w = check_weights(weights, ends + 2 * n_labels * boundaries)
+        # (start, end); without boundaries the slice is empty
+        around = w[ends:].reshape(-1, n_labels) if boundaries else np.zeros((2, n_labels))
+        unary = np.ascontiguousarray(tokens @ w[:pairs].reshape(n_labels, n_inputs).T)
+        return cls(unary, w[pairs:ends].reshape(n_labels, n_labels), around[0], around[1])
+
+
+class ChainShard(Shard):
+    """Stacked sequences with gold labels.
+
+    Parameters
+    ----------
+    tokens : array or CSR array of shape (N, d)
+    offsets : array of int
+        Sequence i is rows ``offsets[i] .. offsets[i + 1] - 1``.
+    gold : array of int, shape (N,)
+    class_weight : array of float, shape (K,)
+    boundaries : bool
+        Whether start and end have weights.
+    start : int
+        Number of the first example in messages.
+    """
+
+    def __init__(
+        self, tokens: Any, offsets: Ints, gold: Ints, class_weight: Floats, boundaries: bool,
+        start: int = 0,
+    ) -> None:  # fmt: skip
+        self.tokens, self.offsets, self.gold, self.boundaries = tokens, offsets, gold, boundaries
+        self.class_weight, self.cost, self.start = class_weight, class_weight[gold], start
+        self.n_examples, self.n_labels = len(offsets) - 1, len(class_weight)
+        one = sp.csr_array(([1.0], ([0], [0])), shape=(1, tokens.shape[1]))
+        self.base = base_matrix(sp.vstack([sp.csr_array(tokens), one], format="csr"))
+        self._levels: tuple[Ints, Ints] | None = None
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` for every sequence; outputs are stacked integers."""
+        scores = ChainScores.of(self.tokens, weights, self.n_labels, self.boundaries)
+        if oracle is loss_augmented:
+            labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, self.cost)
+        elif oracle is best_other:
+            labels = chain_kernels.best_other(*scores, self.offsets, self.gold)
+        elif oracle is slack_rescaled:
+            if self._levels is None:  # depends on gold alone
+                self._levels = loss_levels(self.offsets, self.gold, self.class_weight, self.start)
+            labels = chain_levels_kernels.slack_rescaled(
+                *scores, self.offsets, self.gold, self.cost, *self._levels
+            )
+        else:
+            raise IncompatibleError(f"Chain does not know the oracle {oracle.name!r}.")
+        loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
+        if oracle is best_other and self.n_labels == 1:
+            score[:] = np.inf  # nothing but gold is possible
+        return Answers(labels, loss, score)
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the sequences ``which``: the parts in which they differ from gold."""
+        parts = chain_kernels.differing_parts(
+            self.offsets, self.gold, outputs, which, self.n_labels, self.tokens.shape[1],
+            self.boundaries,
+        )  # fmt: skip
+        return Directions(*parts)
+
+
+def loss_levels(
+    offsets: Ints, gold: Ints, class_weight: Floats, start: int = 0
+) -> tuple[Ints, Ints]:
+    """Return the level that a wrong position adds, and how many levels each sequence has."""
+    exact = [Fraction(weight) for weight in class_weight.tolist()]
+    common = lcm(*(f.denominator for f in exact))
+    whole = [int(f * common) for f in exact]
+    multiple = [w // gcd(*whole) for w in whole]
+    # 2**40 leaves room to add them up in 64 bits, and is far beyond any grid worth walking
+    grid = np.array(multiple if max(multiple) < 2**40 else [0] * len(multiple), dtype=np.int64)
+    kinds, kind = np.unique(class_weight, return_inverse=True)
+    step, n_levels = chain_levels_kernels.loss_levels(
+        offsets, grid[gold], kind[gold], len(kinds), MAX_LEVELS
+    )
+    if np.any(n_levels > MAX_LEVELS):
+        i = int(np.argmax(n_levels > MAX_LEVELS))
+        raise IncompatibleError(
+            f"With these class weights example {start + i} has more than {MAX_LEVELS} distinct "
+            "losses, too many for slack rescaling: use margin rescaling, or class weights that are "
+            "small integers."
+        )
+    return step, n_levels

@@ -11,14 +11,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays_file import read_arrays, write_arrays
 from structopt.cuts import CutSet
 from structopt.errors import FileFormatError
 from structopt.lift import Numbers
-from structopt.structures.parts import Floats
+from structopt.structures.parts import Directions, Floats
 
 _KIND = "structopt checkpoint 1"
 
@@ -44,9 +43,13 @@ class Checkpoint:
             "margin": made.numbers.margin,
             "scale": made.numbers.scale,
             "multipliers": made.multipliers,
-            "data": made.deltas.data,
-            "indices": made.deltas.indices,
-            "indptr": made.deltas.indptr,
+            "ptr": made.directions.ptr,
+            "source": made.directions.source,
+            "offset": made.directions.offset,
+            "coef": made.directions.coef,
+            "data": made.explicit.data,
+            "indices": made.explicit.indices,
+            "indptr": made.explicit.indptr,
         }
         write_arrays(self.path, {"kind": _KIND, "fingerprint": made.fingerprint}, arrays)
         end = time.perf_counter()
@@ -60,18 +63,29 @@ class Checkpoint:
         try:
             weights = arrays["weights"]
             numbers = Numbers(*(arrays[k] for k in ("example", "loss", "margin", "scale")))
-            shape = (len(arrays["family"]), len(weights))
-            deltas = sp.csr_array(
+            parts = Directions(*(arrays[k] for k in ("ptr", "source", "offset", "coef")))
+            shape = (len(arrays["indptr"]) - 1, len(weights))
+            explicit = sp.csr_array(
                 (arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape
             )
-            deltas.check_format()
-            if not all(len(f) == shape[0] for f in (numbers.example, numbers.scale, arrays["multipliers"])):
-                raise ValueError("fields of different length")
+            explicit.check_format()
             cuts = CutSet(
-                arrays["family"], numbers, deltas, arrays["multipliers"], str(header["fingerprint"])
-            )
+                arrays["family"], numbers, parts, explicit, arrays["multipliers"],
+                str(header["fingerprint"]),
+            )  # fmt: skip
+            _check_lengths(cuts)
         except (KeyError, ValueError) as error:
             raise FileFormatError(
                 f"{self.path} is damaged ({error}); delete it to start afresh."
             ) from error
         return weights, cuts
+
+
+def _check_lengths(cuts: CutSet) -> None:
+    count, parts = len(cuts), cuts.directions
+    per_cut = (cuts.numbers.example, cuts.numbers.loss, cuts.numbers.margin, cuts.numbers.scale)
+    per_part = (parts.source, parts.offset, parts.coef)
+    if any(len(field) != count for field in (*per_cut, cuts.multipliers, parts)):
+        raise ValueError("fields of different length")
+    if any(len(field) != parts.ptr[-1] for field in per_part):
+        raise ValueError("parts of different length")

@@ -19,15 +19,23 @@ from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 
 @dataclass(frozen=True)
 class CutSet:
-    """Cuts in a form that stands alone: explicit deltas, and the multipliers they ended with.
+    """Cuts detached from their pool, with the multipliers they ended with.
 
-    ``fingerprint`` names the data and the families they were found for: cuts of other data would
-    make a lower bound that is none.
+    Attributes
+    ----------
+    directions : Directions
+        Over the data set's base, followed by ``explicit``.
+    explicit : sparse matrix
+        Directions that are rows of their own.
+    fingerprint : str
+        Names the data and the families the cuts were found for: cuts of other data would make a
+        lower bound that is none.
     """
 
     family: Ints
     numbers: Numbers
-    deltas: Any
+    directions: Directions
+    explicit: Any
     multipliers: Floats
     fingerprint: str
 
@@ -97,6 +105,7 @@ class CutPool:
     def __init__(self, base: Any, n_features: int) -> None:
         self.n_features = n_features
         self._base = _GrowingBase(base, n_features)
+        self._n_shared = 0 if base is None else base.shape[0]
         self._fields = {name: _Growing(np.int64) for name in ("family", "example", "age")} | {
             name: _Growing(np.float64) for name in ("loss", "margin", "scale", "multiplier")
         }
@@ -196,13 +205,25 @@ class CutPool:
         """Return the cuts in a form that stands alone."""
         # an interrupt may have struck in the middle of `add`: take what is whole
         whole = np.arange(len(self))
+        directions = self.directions.take(whole)
+        own = directions.source >= self._n_shared
+        rows, place = np.unique(directions.source[own], return_inverse=True)
+        directions.source[own] = self._n_shared + place
         return CutSet(
             self.family[whole],
             self.numbers.take(whole),
-            self.directions.take(whole).tocsr(self.base, self.n_features),
+            directions,
+            self.base[rows],
             self.multipliers[whole],
             fingerprint,
         )
+
+    def directions_of(self, cuts: CutSet, which: Ints) -> Any:
+        """Return the directions of exported cuts of one family in the form that `add` takes."""
+        directions = cuts.directions.take(which)
+        if np.any(directions.source >= self._n_shared):
+            return cuts.explicit[directions.source - self._n_shared]
+        return directions
 
 
 def _mix(signatures: NDArray[np.uint64], example: Ints, family: int) -> NDArray[np.uint64]:

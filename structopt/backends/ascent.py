@@ -31,6 +31,9 @@ from structopt.structures.parts import Directions, Floats, Ints
 if TYPE_CHECKING:
     from structopt.master import RestrictedMaster
 
+_REFRESH = 16
+"""Solves between two computations of the weights from scratch."""
+
 
 @dataclass
 class _Planes:
@@ -79,7 +82,7 @@ class Ascent(Backend):
     live_rows = True
     max_age = 5
 
-    def __init__(self, *, max_sweeps: int = 500, steps: int = 50, seed: int = 0) -> None:
+    def __init__(self, *, max_sweeps: int = 500, steps: int = 10, seed: int = 0) -> None:
         self.max_sweeps, self.steps, self.seed = max_sweeps, steps, seed
 
     # ------------------------------------------------------------------ recognising the form
@@ -146,6 +149,7 @@ class Ascent(Backend):
         self._planes = _Planes(none.source, empty, empty, none.source, empty, none, empty)
         self._base = master.pool.base
         self._layout: _Layout | None = None
+        self._solves = 0
 
     def append(self, rows: Rows) -> None:
         """Add cut rows as planes."""
@@ -195,6 +199,7 @@ class Ascent(Backend):
         alpha = np.maximum(p.sign * cut_duals[p.row], 0.0) * p.weight
         load = np.bincount(p.group, alpha, minlength=self._n_groups)
         cap = self._caps(np.arange(self._n_groups))
+        self._solves = 0
         p.alpha = alpha * np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
 
     def _caps(self, groups: Ints) -> Floats:
@@ -214,8 +219,11 @@ class Ascent(Backend):
         base = (self._base.indptr, self._base.indices, self._base.data)
         alpha = self._planes.alpha[layout.order]
         cap = self._caps(layout.groups)
-        v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, len(self._inverse))
-        w = self._weights_of(v)
+        if self._solves % _REFRESH == 0:  # from scratch, so that rounding never accumulates
+            self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, len(self._inverse))
+            self._w = self._weights_of(self._v)
+        self._solves += 1
+        v, w = self._v, self._w
         gaps = np.zeros(len(cap))
         converged = len(cap) == 0
         visits = sweeps = 0
@@ -232,11 +240,9 @@ class Ascent(Backend):
             small = gaps.sum() <= tolerance * max(abs(self._dual(alpha, layout.rhs, v, w)), 1e-12)
             converged = small and everyone
             everyone = small or not everyone
-        if self._pure:  # v is not kept while sweeping
-            v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, len(self._inverse))
-            w = self._weights_of(v)
         self._planes.alpha[layout.order] = alpha
-        return self._solution(w, converged, visits)
+        hinge = kernels.hinges(*layout.planes, layout.rhs, *layout.parts, *base, w)
+        return self._solution(layout.groups, hinge, converged, visits)
 
     def _weights_of(self, v: Floats) -> Floats:
         pull = v - self._linear
@@ -252,13 +258,14 @@ class Ascent(Backend):
         conjugate = (v - self._linear) * w - 0.5 * curvature * w * w - self._l1 * np.abs(w)
         return float(alpha @ rhs - conjugate.sum())
 
-    def _solution(self, w: Floats, converged: bool, visits: int) -> MasterSolution:
+    def _solution(
+        self, groups: Ints, hinge: Floats, converged: bool, visits: int
+    ) -> MasterSolution:
         program, p = self._program, self._planes
         x = np.zeros(program.size)
-        x[program.weights] = w
-        hinge = np.zeros(self._n_groups)
-        np.maximum.at(hinge, p.group, p.rhs - p.directions.dot(self._base, w))
-        x[program.slacks] = hinge[: len(program.slacks)]
+        x[program.weights] = self._w
+        soft = groups < len(program.slacks)
+        x[program.slacks[groups[soft]]] = hinge[soft]
         duals = np.zeros(self._n_rows)
         np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
         return MasterSolution("optimal" if converged else "inaccurate", x, duals, np.zeros(0), visits)

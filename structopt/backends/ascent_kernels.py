@@ -229,7 +229,7 @@ def respond(pull, l1, inverse, lb, ub):
 @njit(cache=True)
 def pull_of(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
             indptr, indices, data, alpha, size):  # fmt: skip
-    """Return ``sum_r alpha_r plane_r`` from scratch, so that rounding never accumulates."""
+    """Return ``sum_r alpha_r plane_r``."""
     v = np.zeros(size)
     most_parts = 1
     for g in range(len(group_ptr) - 1):
@@ -248,3 +248,24 @@ def pull_of(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
                 for q in range(indptr[part_source[part]], indptr[part_source[part] + 1]):
                     v[part_offset[part] + indices[q]] += mass[k] * data[q]
     return v
+
+
+@njit(cache=True)
+def hinges(group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_offset,
+           indptr, indices, data, w):  # fmt: skip
+    """Return the slack that each group's planes ask for at w."""
+    n_groups = len(group_ptr) - 1
+    most_parts = 1
+    for g in range(n_groups):
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    products = np.empty(most_parts)
+    out = np.zeros(n_groups)
+    for g in range(n_groups):
+        part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
+                      indptr, indices, data, w, products)  # fmt: skip
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            s = rhs[r]
+            for p in range(ptr[r], ptr[r + 1]):
+                s -= coef[p] * products[local[p]]
+            out[g] = max(out[g], s)
+    return out

@@ -2,7 +2,7 @@ r"""Cutting planes: solve the restricted master, ask the oracles, add what is vi
 
 Each round solves the master on the cuts so far (a lower bound, by its Lagrangian), makes one exact
 oracle pass at its weights (an upper bound, and the violated cuts), and appends those cuts. The
-master is solved loosely while the bounds are far apart and tightly at the end: to a fifth of the
+master is solved loosely while the bounds are far apart and tightly at the end: to a part of the
 current gap. Idle cuts are dropped once they are old, as long as the lower bound keeps rising.
 """
 
@@ -41,8 +41,11 @@ from structopt.structures.shards import DataSet
 
 logger = logging.getLogger(__name__)
 
-_LOOSE, _TIGHT = 1e-2, 1e-11
+_LOOSE, _TIGHT = 0.3, 1e-11
 """Relative master tolerances at most and at least."""
+_SHARE = 0.4
+"""The master's tolerance as a share of the current gap. On OCR letters 0.2 / 0.5 / 1.0 take 28 / 31
+/ 55 passes and 332 / 176 / 127 sweeps of the ascent: 0.4 is a fair balance of the two."""
 
 
 class CuttingPlane:
@@ -259,7 +262,7 @@ class CuttingPlane:
     def _tune(self, added: int) -> None:
         """Set the next master tolerance; without new cuts only a tighter one can help."""
         gap = relative(self._primal, self._dual)
-        wanted = min(_LOOSE, max(_TIGHT, 0.2 * gap))
+        wanted = min(_LOOSE, max(_TIGHT, _SHARE * gap))
         if added:
             self._idle, self._master_tolerance = 0, wanted
         else:
@@ -302,7 +305,8 @@ class CuttingPlane:
         for number in range(len(self.master.families)):
             which = np.flatnonzero(cuts.family == number)
             if len(which):
-                rows = self.master.add(number, cuts.numbers.take(which), cuts.deltas[which])
+                directions = self.master.pool.directions_of(cuts, which)
+                rows = self.master.add(number, cuts.numbers.take(which), directions)
                 self.backend.append(rows)
                 order.append(which)
         multipliers = cuts.multipliers[np.concatenate(order)] if order else np.zeros(0)

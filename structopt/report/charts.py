@@ -30,13 +30,16 @@ TIME_CAPTION = (
 
 
 def run_charts(result: Result) -> str:
-    """Return the charts of one run: bounds, gap and cuts."""
-    history = result.history
-    if not history:
-        return "<p>No round was finished.</p>"
-    run = BoundSeries.of(result)
-    charts = (_run_bounds(run, history[-1]), _run_gap(run, result), _run_cuts(run, history))
-    return f'<div class="charts">{"".join(charts)}</div>'
+    """Return the charts of one run: bounds, gap, cuts and time; and the seconds as numbers."""
+    history, split = result.history, TimeSplit.of(result)
+    charts: list[str] = []
+    if history:
+        run = BoundSeries.of(result)
+        charts = [_run_bounds(run, history[-1]), _run_gap(run, result), _run_cuts(run, history)]
+    charts.append(_run_time(split))
+    seconds = facts((f"{what.capitalize()} seconds", number(s, 4)) for what, s in split.items())
+    empty = "" if history else "<p>No round was finished.</p>"
+    return f'{empty}<div class="charts">{"".join(charts)}</div>{seconds}'
 
 
 def comparison_charts(results: Mapping[str, Result]) -> str:
@@ -50,19 +53,16 @@ def comparison_charts(results: Mapping[str, Result]) -> str:
 
 
 def time_chart(results: Mapping[str, Result]) -> str:
-    """Return each run's seconds as a stacked bar; a single run also gets its numbers."""
+    """Return each run's seconds as a stacked bar."""
     splits = {name: TimeSplit.of(result) for name, result in results.items()}
     rows = [(name, [seconds for _, seconds in split.items()]) for name, split in splits.items()]
     description = "; ".join(
         f"{name}: " + ", ".join(f"{what} {plain_number(s, 3)} s" for what, s in split.items())
         for name, split in splits.items()
     )
-    first = next(iter(splits.values())).items()
-    shares = ""
-    if len(splits) == 1:
-        shares = facts((f"{what.capitalize()} seconds", number(s, 4)) for what, s in first)
     chart = bar_chart("time", rows, title="Where the time went", description=description)
-    return shares + _figure(chart, bar_key(what for what, _ in first), TIME_CAPTION)
+    names = [what for what, _ in next(iter(splits.values())).items()]
+    return _figure(chart, bar_key(names), TIME_CAPTION)
 
 
 def count(n: int, noun: str) -> str:
@@ -103,6 +103,7 @@ def _run_gap(run: BoundSeries, result: Result) -> str:
         x_label="round",
         y_label="relative gap",
         x_from=1.0,
+        x_whole=True,
         log=True,
         limit=(tolerance, "tolerance") if tolerance > 0 else None,
     )
@@ -127,9 +128,18 @@ def _run_cuts(run: BoundSeries, history: Sequence[Round]) -> str:
         x_label="round",
         y_label="cuts",
         x_from=1.0,
+        x_whole=True,
         y_limits=(0.0, 1.05 * max(float(added[-1]), float(standing.max()), 1.0)),
     )
     return _figure(chart, line_key(lines), summary)
+
+
+def _run_time(split: TimeSplit) -> str:
+    # One bar a part; zeros before it give each part the colour it has in stacked bars.
+    rows = [(what, [0.0] * j + [seconds]) for j, (what, seconds) in enumerate(split.items())]
+    description = ", ".join(f"{what} {plain_number(s, 3)} s" for what, s in split.items())
+    chart = bar_chart("time", rows, title="Where the time went", description=description)
+    return _figure(chart, "", TIME_CAPTION)
 
 
 def _compared_bounds(
@@ -152,6 +162,7 @@ def _compared_bounds(
         x_label=axis,
         y_label="objective",
         x_from=float(axis == "rounds"),
+        x_whole=axis == "rounds",
         y_limits=bound_limits(runs.values()),
     )
     key = line_key(upper for upper, _ in pairs)
@@ -178,6 +189,7 @@ def _compared_gaps(
         x_label=axis,
         y_label="relative gap",
         x_from=float(axis == "rounds"),
+        x_whole=axis == "rounds",
         log=True,
         limit=(tolerance, "tolerance") if tolerance > 0 else None,
     )

@@ -84,8 +84,7 @@ def write_report(
             title,
             _verdict(result),
             section("Certificate", _certificate(result)),
-            section("Bounds and cuts", run_charts(result)),
-            section("Time", time_chart({result.backend: result})),
+            section("Bounds, cuts and time", run_charts(result)),
             section("Weights", _weights(result, feature_names)),
             section("Rounds", _rounds(result.history)),
         ),
@@ -160,7 +159,7 @@ def _verdict(result: Result) -> str:
         )
     tone = "good" if c.certified else "warn"
     return (
-        f'<p class="verdict {tone}" role="status">{claim}</p>'
+        f'<p class="verdict {tone}">{claim}</p>'
         f"<p>Stopped with status <strong>{text(result.status)}</strong> after "
         f"{count(len(result.history), 'round')} and {number(result.seconds, 3)} s, solved by "
         f"<strong>{text(result.backend)}</strong>. {text(why)}</p>"
@@ -211,7 +210,8 @@ def _weights(result: Result, names: Sequence[object] | None) -> str:
         for j in order
     ]
     caption = f"The {len(order)} largest weights by size, counted from 0"
-    return summary + table(head, rows, caption=caption)
+    left = (1, 3) if names is not None else (2,)
+    return summary + table(head, rows, caption=caption, words=left)
 
 
 def _name(name: object) -> str:
@@ -286,7 +286,7 @@ def _agreement(results: Mapping[str, Result]) -> str:
     lead = f"{certified} of {count(len(results), 'run')} certified."
     exact = [r.certificate for r in results.values() if r.certificate.exact]
     if not exact:
-        return f'<p class="verdict warn" role="status">{lead}</p>'
+        return f'<p class="verdict warn">{lead}</p>'
     low, high = max(c.dual for c in exact), min(c.primal for c in exact)
     # Bounds are computed in floating point; rounding is no disagreement.
     if low > high + 1e-6 * max(abs(high), 1.0):
@@ -295,10 +295,10 @@ def _agreement(results: Mapping[str, Result]) -> str:
             f"{number(low, 8)}, another reaches {number(high, 8)}. They are not runs of the same "
             "problem, or a bound is wrong."
         )
-        return f'<p class="verdict warn" role="status">{lead}</p>'
+        return f'<p class="verdict warn">{lead}</p>'
     tone = "good" if certified == len(results) else "warn"
     return (
-        f'<p class="verdict {tone}" role="status">{lead} All bounds agree: together they place the '
+        f'<p class="verdict {tone}">{lead} All bounds agree: together they place the '
         f"optimum between {number(low, 8)} and {number(high, 8)}.</p>"
     )
 
@@ -343,4 +343,4 @@ def _comparison_table(results: Mapping[str, Result]) -> str:
                 *(number(seconds, 4) for _, seconds in split.items()),
             ]
         )
-    return table(_COMPARISON_COLUMNS, rows, caption="Runs beside one another", text_columns=2)
+    return table(_COMPARISON_COLUMNS, rows, caption="Runs beside one another", words=(0, 1))

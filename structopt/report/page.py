@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import structopt
 from structopt.report.theme import STYLE
@@ -64,7 +64,7 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, text_columns: int = 0
+    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, words: Container[int] = ()
 ) -> str:
     """Return a scrolling table.
 
@@ -76,12 +76,12 @@ def table(
         Cells, as HTML. The first of each row is the row's header.
     caption : str
         What the table shows, as text.
-    text_columns : int
-        How many columns from the left hold words and not numbers.
+    words : container of int
+        Columns that hold words and not numbers: these begin at the left.
     """
 
     def cell(tag: str, column: int, content: str, scope: str = "") -> str:
-        side = ' class="name"' if column < text_columns else ""
+        side = ' class="name"' if column in words else ""
         return f"<{tag}{scope}{side}>{content}</{tag}>"
 
     top = "".join(cell("th", j, text(name), ' scope="col"') for j, name in enumerate(head))

@@ -16,13 +16,17 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Scale:
-    """A map from values ``low .. high`` to places ``start .. stop``."""
+    """A map from values ``low .. high`` to places ``start .. stop``.
+
+    With `log` the map is logarithmic; with `whole` ticks stand at whole numbers only.
+    """
 
     low: float
     high: float
     start: float
     stop: float
     log: bool = False
+    whole: bool = False
 
     def at(self, value: float) -> float:
         """Return the place of a value; values outside the range land outside the frame."""
@@ -48,6 +52,7 @@ class Scale:
         rough = (self.high - self.low) / most
         unit = 10.0 ** math.floor(math.log10(rough))
         step = next(unit * m for m in (1, 2, 5, 10) if unit * m >= rough * (1 - 1e-9))
+        step = max(step, 1.0) if self.whole else step
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         digits = max(0, -math.floor(math.log10(step) + 1e-9))

@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 66, 508, 12, 256
-ROW = 34  # height of one bar with its margin
+ROW, BAR_LEFT = 34, 132  # height of one bar with its margin; room for names
 MARKED = 12  # markers a line, about; one at every point would hide it
 
 # A circle, a square, a triangle, a diamond: two series of one colour differ in shape.
@@ -84,6 +84,7 @@ def line_chart(
     y_label: str,
     description: str = "",
     x_from: float = 0.0,
+    x_whole: bool = False,
     y_limits: tuple[float, float] | None = None,
     log: bool = False,
     limit: tuple[float, str] | None = None,
@@ -101,6 +102,8 @@ def line_chart(
         Words, as text.
     x_from : float
         Where the horizontal axis begins.
+    x_whole : bool
+        Whether the horizontal axis counts, so that its ticks are whole numbers.
     y_limits : (float, float), optional
         Range of the vertical axis; all finite values by default.
     log : bool
@@ -111,7 +114,7 @@ def line_chart(
         Shade the space between the first two lines.
     """
     x_end = max((float(v.x[-1]) for v in lines if len(v.x)), default=1.0)
-    x_scale = Scale(x_from, x_end if x_end > x_from else x_from + 1.0, LEFT, RIGHT)
+    x_scale = Scale(x_from, x_end if x_end > x_from else x_from + 1.0, LEFT, RIGHT, whole=x_whole)
     y_scale = Scale(*(y_limits or _limits(lines, log, limit)), BOTTOM, TOP, log)
     inside: list[str] = []
     if band:
@@ -120,9 +123,7 @@ def line_chart(
     if limit:
         y = y_scale.at(limit[0])
         inside.append(f'<path class="limit" d="M{LEFT},{y:.1f}H{RIGHT}"/>')
-        inside.append(
-            f'<text x="{RIGHT - 4}" y="{y - 4:.1f}" text-anchor="end">{text(limit[1])}</text>'
-        )
+        inside.append(f'<text x="{LEFT + 4}" y="{y - 4:.1f}">{text(limit[1])}</text>')
     for line in lines:
         inside.append(_line(line.places(x_scale, y_scale), line))
     return (
@@ -148,13 +149,13 @@ def bar_chart(
     """
     height = ROW * len(rows) + 6
     longest = max((sum(parts) for _, parts in rows), default=0.0)
-    scale = Scale(0.0, longest if longest > 0 else 1.0, 110, WIDTH - 84)
+    scale = Scale(0.0, longest if longest > 0 else 1.0, BAR_LEFT, WIDTH - 84)
     drawn: list[str] = []
     for i, (name, parts) in enumerate(rows):
         y, at = ROW * i + 6, 0.0
-        short = name if len(name) <= 15 else name[:14] + "…"
+        short = name if len(name) <= 19 else name[:18] + "…"
         drawn.append(
-            f'<text class="strong" x="102" y="{y + 16}" text-anchor="end">{text(short)}</text>'
+            f'<text class="strong" x="{BAR_LEFT - 8}" y="{y + 16}" text-anchor="end">{text(short)}</text>'
         )
         for j, part in enumerate(parts):
             left, right = scale.at(at), scale.at(at + part)

@@ -54,7 +54,7 @@ dd {{ margin: 0; font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }}
 }}
 figure {{ margin: 0; background: var(--card); border-radius: .5rem; padding: .8rem; }}
 figcaption {{ font-size: .85rem; color: var(--soft); }}
-svg {{ display: block; width: 100%; height: auto; }}
+svg {{ display: block; width: 100%; height: auto; max-width: 40rem; }}
 svg text {{ fill: var(--soft); font: 12px system-ui, sans-serif; }}
 svg .axis {{ stroke: var(--line); stroke-width: 1; }}
 svg .strong {{ fill: var(--text); }}
@@ -68,13 +68,14 @@ svg .band {{ opacity: .15; stroke: none; }}
 .scroll {{ overflow: auto; max-height: 32rem; border: 1px solid var(--line);
   border-radius: .5rem; }}
 .scroll:focus-visible {{ outline: 2px solid var(--s0); outline-offset: 2px; }}
-dl + figure, dl + .scroll {{ margin-top: 1rem; }}
+dl + .scroll, .charts + dl {{ margin-top: 1rem; }}
 table {{ border-collapse: collapse; width: 100%; font-size: .85rem; }}
-caption {{ text-align: left; color: var(--soft); padding: .5rem .7rem; }}
-th, td {{ padding: .3rem .7rem; text-align: right; white-space: nowrap;
+caption {{ text-align: left; color: var(--soft); padding: .5rem .55rem; }}
+th, td {{ padding: .3rem .55rem; text-align: right; white-space: nowrap;
   font-variant-numeric: tabular-nums; border-top: 1px solid var(--line); }}
-thead th {{ position: sticky; top: 0; background: var(--card); border-top: 0; }}
-th.name, td.name {{ text-align: left; white-space: normal; overflow-wrap: anywhere; }}
+thead th {{ position: sticky; top: 0; background: var(--card); border-top: 0;
+  white-space: normal; vertical-align: bottom; }}
+.name {{ text-align: left; white-space: normal; overflow-wrap: break-word; min-width: 5.5rem; }}
 tbody th {{ font-weight: 600; }}
 td .bar {{ display: inline-block; height: .6rem; vertical-align: middle; border-radius: 2px; }}
 footer {{ margin-top: 2rem; color: var(--soft); font-size: .85rem; }}

@@ -212,7 +212,7 @@ class Chain(Structure):
         scores = ChainScores.of(tokens, weights, len(self.labels_), bool(self.boundaries))
         decoders: Any = chain_kernels
         if self.engine == "networkx":
-            from structopt.structures import chain_reference as decoders  # noqa: PLC0415
+            from structopt.structures import chain_reference as decoders
         elif decoder == "slack_rescaled":
             decoders = chain_levels_kernels
         return np.asarray(getattr(decoders, decoder)(*scores, *given))

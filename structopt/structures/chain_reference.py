@@ -21,7 +21,7 @@ array([[0, 0],
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 from itertools import islice, pairwise
 from typing import Any
@@ -94,7 +94,7 @@ def slack_rescaled(
 
 def _trellis(
     unary: Floats, transition: Floats, start: Floats, end: Floats,
-    gold: list[int] | None = None, cost: list[float] | None = None,
+    gold: Sequence[int] = (), cost: Sequence[float] = (),
 ) -> nx.DiGraph:  # fmt: skip
     """Return the graph whose edges hold exact integer lengths, ties broken.
 
@@ -108,7 +108,7 @@ def _trellis(
     tie = n_labels**length
 
     def exact(value: float) -> int:
-        return int(Fraction(value) * scale) * tie
+        return int(Fraction(value) * scale * tie)
 
     graph = nx.DiGraph()
     layer: dict[Any, Fraction] = {SOURCE: Fraction(0)}
@@ -116,8 +116,7 @@ def _trellis(
         reached: dict[Any, Fraction] = {}
         for node, loss in layer.items():
             for k in range(n_labels):
-                wrong = gold is not None and cost is not None and k != gold[t]
-                after = loss + (Fraction(cost[t]) if wrong and cost is not None else 0)
+                after = loss + Fraction(cost[t]) if len(cost) and k != gold[t] else loss
                 edge = exact(start[k] if t == 0 else transition[node[1], k]) + exact(unary[t, k])
                 graph.add_edge(node, (t, k, after), length=edge - k * n_labels**t)
                 reached[t, k, after] = after

@@ -14,6 +14,7 @@ With tokens X (N, d), labels K and weights w = (W, T[, start, end]) a pass is
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from math import gcd, lcm
 from typing import Any, NamedTuple
@@ -99,6 +100,11 @@ class ChainShard(Shard):
         if oracle is best_other and self.n_labels == 1:
             score[:] = np.inf  # nothing but gold is possible
         return Answers(labels, loss, score)
+
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from super().content()
+        yield from (self.offsets, self.cost)
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the sequences ``which``: the parts in which they differ from gold."""

@@ -16,7 +16,7 @@ array([[0., 0., 0., 1.]])
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -190,6 +190,11 @@ class MulticlassShard(Shard):
         outputs = np.argmax(value, axis=1)
         loss = np.where(outputs != self.gold, self.cost, 0.0)
         return Answers(outputs, loss, gold_score - scores[every, outputs])
+
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from super().content()
+        yield from (self.cost,)
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the rows ``which``: plus gold's block, minus the output's."""

@@ -1,15 +1,14 @@
 r"""Bounds on the objective that hold whatever the solver did.
 
-Upper bound: the true objective at the weights, its slacks raised to what exact oracles ask for.
-Lower bound: the Lagrangian of the master's standard form at multipliers y,
+    dual  <=  optimum  <=  primal
 
-    g(y) = sum (lower.y+ - upper.y-) + min over lb <= x <= ub of 1/2 x'Px + r.x + l1.|x|,
-    r = q - A'y,
+The upper bound is the true objective at the returned weights, slacks raised to what exact oracles
+ask for (:mod:`structopt.separation`); the lower bound is a Lagrangian of the master problem at
+multipliers that are checked, not trusted (:mod:`structopt.lagrangian`).
 
-which bounds the master from below for *any* y of the right signs, and so bounds the full problem,
-whose rows are a superset. Multipliers that leave some column without a minimum are repaired first:
-each example's multipliers are scaled down until its slack column is at rest, then y is moved
-towards a point that is known to be dual feasible.
+>>> c = Certificate(primal=10.0, dual=9.99, tolerance=1e-2)
+>>> c.certified, round(c.relative_gap, 6)
+(True, 0.001)
 """
 
 from __future__ import annotations
@@ -17,6 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from structopt.events import relative
+
+FEASIBLE = 1e-6
+"""Violation of the formulation's own constraints up to which weights count as feasible."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class Certificate:
         The objective at the returned weights, with exact oracles.
     dual : float
         A lower bound on the optimum.
-    tolerance : float
-        The relative gap that was asked for.
+    tolerance, abs_tolerance : float
+        The relative and the absolute gap that were asked for; either suffices.
     residual : float
         Largest violation of the formulation's own constraints at the returned weights.
     exact : bool
@@ -43,6 +45,7 @@ class Certificate:
     primal: float
     dual: float
     tolerance: float
+    abs_tolerance: float = 0.0
     residual: float = 0.0
     exact: bool = True
     note: str = ""
@@ -59,8 +62,9 @@ class Certificate:
 
     @property
     def certified(self) -> bool:
-        """Whether exact oracles prove a relative gap of at most `tolerance`."""
-        return self.exact and self.relative_gap <= self.tolerance and self.residual <= 1e-6
+        """Whether exact oracles prove a gap within the tolerances, at feasible weights."""
+        small = self.relative_gap <= self.tolerance or self.gap <= self.abs_tolerance
+        return self.exact and small and self.residual <= FEASIBLE
 
     def __str__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

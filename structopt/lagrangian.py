@@ -12,6 +12,8 @@ here trusts a solver: y is only a suggestion, repaired until every column has a 
   are scaled by min(1, cost / load).
 * A column without curvature needs ``-l1 <= r <= l1`` (one side where it is bounded): y moves towards
   an anchor that satisfies this, just far enough. Without cuts, y = 0 is usually one.
+* Static rows have multipliers to spare: before that, those away from their own bounds are corrected
+  by least squares so that the columns without curvature come to rest.
 * Columns coupled by P use ``h(x) >= z.x - h*(z)`` for the l1 term and the bounds, with z taken from
   the master's x, and the minimum of what remains, ``-1/2 (r + z)' P^-1 (r + z)``.
 """
@@ -21,10 +23,13 @@ from __future__ import annotations
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
-from scipy.sparse.linalg import splu
+from scipy.sparse.linalg import lsqr, splu
 
 from structopt.program import Program, Rows
 from structopt.structures.parts import Floats
+
+ROUNDING = 1e-12
+"""What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
 
 
 class Lagrangian:
@@ -64,11 +69,9 @@ class Lagrangian:
         y = self._rest_slacks(rows, y)
         given = np.zeros(len(p.lower)) if static_duals is None else static_duals
         static = self._signed(given, p.lower, p.upper)
-        pull = rows.extra.T @ y
-        pull[p.weights] += rows.directions.combine(
-            rows.base, rows.factor * y, p.weights.stop - p.weights.start
-        )
-        reduced = p.q - pull - p.A.T @ static
+        reduced = p.q - rows.pull(p, y) - p.A.T @ static
+        if len(static) and self._overshoot(reduced) > 0.0:
+            static, reduced = self._polish(static, reduced)
         t = self._step_from_anchor(reduced)
         if t < 1.0:
             y = t * y
@@ -100,9 +103,35 @@ class Lagrangian:
         return y * shrink
 
     def _overshoot(self, reduced: Floats) -> float:
+        """Return by how much the columns without curvature miss their rest, 0 up to rounding."""
         below = np.where(self._needs_floor, -self.program.l1 - reduced, 0.0)
         above = np.where(self._needs_ceiling, reduced - self.program.l1, 0.0)
-        return float(max(below.max(initial=0.0), above.max(initial=0.0)))
+        worst = float(max(below.max(initial=0.0), above.max(initial=0.0)))
+        return worst if worst > ROUNDING else 0.0
+
+    def _polish(self, static: Floats, reduced: Floats) -> tuple[Floats, Floats]:
+        """Correct static multipliers so that columns without curvature come to rest."""
+        p = self.program
+        scale = max(1.0, float(np.abs(static).max()))
+        target = np.clip(
+            reduced,
+            np.where(self._needs_floor, -p.l1, -np.inf),
+            np.where(self._needs_ceiling, p.l1, np.inf),
+        )
+        near = self._needs_floor & (reduced <= -p.l1 + 1e-3 * scale)
+        near |= self._needs_ceiling & (reduced >= p.l1 - 1e-3 * scale)
+        free = (p.lower == p.upper) | (np.abs(static) > 1e-3 * np.abs(static).max())
+        columns, rows = np.flatnonzero(near), np.flatnonzero(free)
+        block = p.A[rows][:, columns]
+        wanted = (reduced - target)[columns]
+        correction = lsqr(block.T, wanted, atol=1e-15, btol=1e-15)[0]
+        polished = static.copy()
+        polished[rows] += correction
+        polished = self._signed(polished, p.lower, p.upper)
+        after = reduced - p.A.T @ (polished - static)
+        if self._overshoot(after) < self._overshoot(reduced):
+            return polished, after
+        return static, reduced
 
     def _step_from_anchor(self, reduced: Floats) -> float:
         """Return the largest t in [0, 1] at which anchor + t (reduced - anchor) is at rest."""
@@ -115,7 +144,7 @@ class Lagrangian:
             (self._needs_floor, -self.program.l1, -1.0),
             (self._needs_ceiling, self.program.l1, 1.0),
         ):
-            bad = needed & (sign * (reduced - bound) > 0)
+            bad = needed & (sign * (reduced - bound) > ROUNDING)
             if np.any(bad):
                 room = (bound - self._anchor)[bad]
                 limit = min(limit, float((room / (reduced - self._anchor)[bad]).min()))
@@ -125,7 +154,9 @@ class Lagrangian:
         """Return the sum of column minima outside the coupled block."""
         p, k = self.program, ~self._coupled
         r, curvature, l1, lb, ub = reduced[k], self._curvature[k], p.l1[k], p.lb[k], p.ub[k]
-        pulled = np.sign(-r) * np.maximum(np.abs(r) - l1, 0.0)
+        # a column without curvature rests up to rounding (see `_overshoot`)
+        over = np.abs(r) - l1 - np.where(curvature > 0, 0.0, ROUNDING)
+        pulled = np.sign(-r) * np.maximum(over, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             x = np.where(curvature > 0, pulled / curvature, pulled * np.inf)
         x = np.clip(np.where(pulled == 0.0, 0.0, x), lb, ub)

@@ -134,3 +134,12 @@ class Rows:
             (delta.data, delta.indices + start, delta.indptr), shape=(len(self), program.size)
         )
         return sp.csr_array(shifted + self.extra) if self.extra.nnz else shifted
+
+    def pull(self, program: Program, multipliers: Floats) -> Floats:
+        """Return the rows weighted by multipliers and summed, over all columns."""
+        weights = program.weights
+        total = np.asarray(self.extra.T @ multipliers)
+        total[weights] += self.directions.combine(
+            self.base, self.factor * multipliers, weights.stop - weights.start
+        )
+        return total

@@ -18,18 +18,15 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.backends.base import Backend, MasterSolution
+from structopt.backends.base import Backend, Compiled, MasterSolution
 from structopt.errors import IncompatibleError
 from structopt.program import Program, Rows
-from structopt.structures.parts import Directions, Floats, Ints
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
@@ -126,7 +123,7 @@ class Ascent(Backend):
         return "a slack must loosen its cut." if np.any(value[upper] > 0) else None
 
     # ------------------------------------------------------------------ the master's rows
-    def start(self, master: RestrictedMaster) -> None:
+    def start(self, master: Compiled) -> None:
         """Bind a master whose form was accepted."""
         program = master.program
         assert program is not None, "refusal() turns conic masters away"
@@ -147,7 +144,7 @@ class Ascent(Backend):
         none = Directions(np.zeros(1, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
         empty = np.zeros(0)
         self._planes = _Planes(none.source, empty, empty, none.source, empty, none, empty)
-        self._base = master.pool.base
+        self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: _Layout | None = None
         self._solves = 0
 

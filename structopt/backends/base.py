@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import ClassVar, Literal, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from numpy.typing import NDArray
 from structopt.parameters import Parameters
 from structopt.program import Program, Rows
 from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
 
 Status = Literal["optimal", "inaccurate", "infeasible", "unbounded", "failed"]
 
@@ -56,6 +53,14 @@ class MasterSolution:
     message: str = ""
 
 
+class Compiled(Protocol):
+    """What backends need of a master; only the reference backend needs the master itself."""
+
+    @property
+    def program(self) -> Program | None:
+        """The compiled static part."""
+
+
 class Backend(Parameters, ABC):
     """Base of the backends. Options are constructor arguments; `start` binds a master."""
 
@@ -84,7 +89,7 @@ class Backend(Parameters, ABC):
         return None
 
     @abstractmethod
-    def start(self, master: RestrictedMaster) -> None:
+    def start(self, master: Compiled) -> None:
         """Set up the master without cuts."""
 
     @abstractmethod

@@ -22,21 +22,18 @@ from __future__ import annotations
 
 import logging
 import time
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import highspy
 import numpy as np
 from highspy import HighsModelStatus, HighsStatus
 from numpy.typing import NDArray
 
-from structopt.backends.base import Backend, MasterSolution, Status
+from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.columns import Columns, one_sided
 from structopt.errors import InvalidInputError
 from structopt.program import Rows
 from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +73,7 @@ class HiGHS(Backend):
         self.threads = threads
         self.solver = solver
 
-    def start(self, master: RestrictedMaster) -> None:
+    def start(self, master: Compiled) -> None:
         """Set up the static rows over the columns that are awake."""
         if self.solver not in ("simplex", "ipm", "pdlp"):
             raise InvalidInputError(

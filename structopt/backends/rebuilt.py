@@ -12,19 +12,16 @@ import logging
 import time
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.backends.base import Backend, MasterSolution, Status
+from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.columns import Columns, one_sided
 from structopt.program import Rows
 from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
 
 logger = logging.getLogger(__name__)
 
@@ -64,7 +61,7 @@ class RebuiltBackend(Backend):
     def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
         """Solve ``problem``, which has at least one column."""
 
-    def start(self, master: RestrictedMaster) -> None:
+    def start(self, master: Compiled) -> None:
         """Take the static rows."""
         program = master.program
         self._columns = Columns(program)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import warnings
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from numpy.typing import NDArray
 
 from structopt.backends.base import Backend, MasterSolution, Status
 from structopt.program import Rows
+from structopt.structures.parts import Floats
 
 if TYPE_CHECKING:
     from structopt.master import RestrictedMaster
@@ -34,7 +37,8 @@ class CVXPY(Backend):
     Parameters
     ----------
     solver : str or solver object, optional
-        Any solver installed for CVXPY, commercial ones included; None lets CVXPY choose.
+        Any solver installed for CVXPY, commercial ones included; None takes HiGHS for linear
+        masters and Clarabel for the others (CVXPY's own choice, OSQP, is less accurate).
     options : mapping, optional
         Passed to ``problem.solve`` as they are.
     """
@@ -62,10 +66,12 @@ class CVXPY(Backend):
 
         master = self._master
         problem, blocks = master.problem()
+        linear = master.program is not None and master.program.is_linear
+        solver = self.solver or (cp.HIGHS if linear else cp.CLARABEL)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate
-                problem.solve(solver=self.solver, **(self.options or {}))
+                problem.solve(solver=solver, **(self.options or {}))
         except (cp.SolverError, cp.DCPError, ValueError, ArithmeticError) as error:
             return self._nothing("failed", str(error))
         status = _STATUS.get(problem.status, "failed")
@@ -83,7 +89,23 @@ class CVXPY(Backend):
                 equality = isinstance(constraint, cp.constraints.Equality)
                 duals[mine] += -value if side == 1 or equality else value
         iterations = problem.solver_stats.num_iters if problem.solver_stats is not None else 0
-        return MasterSolution(status, x, duals, None, int(iterations or 0))
+        return MasterSolution(status, x, duals, self._static_duals(duals), int(iterations or 0))
+
+    def _static_duals(self, cut_duals: Floats) -> Floats | None:
+        """Return multipliers of the compiled static rows that go with those of the cuts.
+
+        CVXPY reports duals of the constraints as they were written; the rows they were lowered to
+        get theirs from the problem that remains when the cuts are priced into the objective.
+        """
+        from structopt.backends.clarabel import Clarabel
+
+        program = self._master.program
+        if program is None or program.A.shape[0] == 0:
+            return None
+        priced = replace(program, q=program.q - self._master.rows.pull(program, cut_duals))
+        rest = Clarabel()
+        rest.start(SimpleNamespace(program=priced))
+        return rest.solve(tolerance=1e-9).static_duals
 
     def _nothing(self, status: Status, message: str) -> MasterSolution:
         empty = np.zeros(len(self._master.pool))

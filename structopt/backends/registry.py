@@ -46,17 +46,19 @@ def make(backend: str | Backend) -> Backend:
     return made
 
 
-def choose(backend: str | Backend, master: RestrictedMaster) -> Backend:
+def choose(
+    backend: str | Backend, master: RestrictedMaster, seed: int | None = None
+) -> Backend:
     """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
     samples = master.samples()
-    if backend == "auto":
-        for name in _PREFERENCE:
-            candidate = make(name)
-            if candidate.refusal(master.program, samples) is None:
-                logger.info("backend='auto' picked %r", name)
-                return candidate
-    chosen = make("cvxpy" if backend == "auto" else backend)
-    if (reason := chosen.refusal(master.program, samples)) is not None:
-        takers = [n for n in _HOME if make(n).refusal(master.program, samples) is None]
-        raise IncompatibleError(f"{reason} Backends that take it: {takers}.")
+    takers = [n for n in _HOME if make(n).refusal(master.program, samples) is None]
+    if isinstance(backend, str) and backend == "auto":
+        chosen = make(next(n for n in _PREFERENCE if n in takers))
+        logger.info("backend='auto' picked %r", chosen.name)
+    else:
+        chosen = make(backend)
+        if (reason := chosen.refusal(master.program, samples)) is not None:
+            raise IncompatibleError(f"{reason} Backends that take it: {takers}.")
+    if seed is not None and "seed" in chosen.get_params():
+        chosen.set_params(seed=seed)
     return chosen

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from structopt.master import RestrictedMaster
 
 WeightConstraints = Callable[[Any], Sequence[Any]]
-"""A function of the weight variable that returns CVXPY constraints, such as ``lambda w: [w >= 0]``."""
+"""A function of the weight variable that returns constraints: ``lambda w: [w >= 0]``."""
 
 
 class Formulation(Parameters):

@@ -12,13 +12,16 @@ import logging
 import os
 import time
 from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
-from structopt.certificate import Certificate
+from structopt.certificate import FEASIBLE, Certificate
 from structopt.checkpoint import Checkpoint
 from structopt.cuts import CutSet
 from structopt.errors import (
@@ -69,6 +72,8 @@ class CuttingPlane:
         Seconds after which no new round begins.
     callbacks : sequence of callables
         Each is called with every :class:`~structopt.events.Round`; True stops the run.
+    random_state : int, optional
+        Seed of what the backend draws at random.
     warm_start : Result, optional
         A run on the same data, perhaps at another C: its cuts and weights are taken over.
     checkpoint : path, optional
@@ -99,6 +104,7 @@ class CuttingPlane:
         max_iter: int = 10_000,
         time_limit: float | None = None,
         callbacks: Sequence[Callback] = (),
+        random_state: int | None = None,
         warm_start: Result | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
@@ -108,7 +114,7 @@ class CuttingPlane:
         self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
         self.callbacks = tuple(callbacks)
         self.master = self._declare()
-        self.backend = registry.choose(backend, self.master)
+        self.backend = registry.choose(backend, self.master, random_state)
         self.backend.start(self.master)
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._weights: Floats = np.zeros(data.n_features)
@@ -135,7 +141,7 @@ class CuttingPlane:
                 if self._done():
                     status = "optimal"
                     break
-                if any([callback(record) is True for callback in self.callbacks]):
+                if self._told_to_stop(record):
                     status = "callback"
                     break
                 if self._idle >= 3:
@@ -159,17 +165,18 @@ class CuttingPlane:
         solved = time.perf_counter()
         self.master.pool.settle(solution.cut_duals, negligible=1e-12)
         rising = self._bound_below(solution)
-        bounded = time.perf_counter()
-        separation = separate(self.master, self.data, solution.x)
+        x = self._feasible(solution.x)
+        repaired = time.perf_counter()
+        separation = separate(self.master, self.data, x)
         asked = time.perf_counter()
-        self._bound_above(solution.x[self.master.weight_columns], separation)
+        self._bound_above(x[self.master.weight_columns], separation)
         finished = self._done()
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
         self._tune(added)
         if self._checkpoint is not None:
             self._checkpoint.save(self._weights, self._cuts)
-        lifted = (bounded - solved) + (time.perf_counter() - asked)
+        lifted = (repaired - solved) + (time.perf_counter() - asked)
         record = Round(
             round=len(self.history) + 1,
             primal=self._primal,
@@ -181,7 +188,7 @@ class CuttingPlane:
             cuts=len(self.master.pool),
             nonzeros=int(np.count_nonzero(solution.x[self.master.weight_columns])),
             iterations=solution.iterations,
-            oracle_seconds=asked - bounded,
+            oracle_seconds=asked - repaired,
             lift_seconds=lifted,
             solve_seconds=solved - start,
             seconds=self._elapsed(),
@@ -190,9 +197,15 @@ class CuttingPlane:
         logger.debug("%s", record)
         return record
 
+    def _told_to_stop(self, record: Round) -> bool:
+        answers = [callback(record) for callback in self.callbacks]  # every one hears of it
+        return any(answer is True for answer in answers)
+
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
-        remaining = None if self.time_limit is None else max(1e-3, self.time_limit - self._elapsed())
+        remaining = None
+        if self.time_limit is not None:
+            remaining = max(1e-3, self.time_limit - self._elapsed())
         tolerance = self._master_tolerance
         solution = self.backend.solve(tolerance=tolerance, time_limit=remaining)
         if solution.status == "failed" or not np.all(np.isfinite(solution.x)):
@@ -235,8 +248,30 @@ class CuttingPlane:
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at
 
+    def _feasible(self, x: Floats) -> Floats:
+        """Return the point of the static constraints nearest to x: bounds must hold there."""
+        program = self.master.program
+        if program is None:
+            return x
+        x = np.clip(x, program.lb, program.ub)
+        if program.residual(x) <= 1e-9:
+            return x
+        # what CVXPY introduced (epigraphs) follows; slacks are raised later
+        held = np.zeros(program.size)
+        for variable in self.master.variables():
+            start = self.master.columns[variable.id]
+            held[start : start + variable.size] = 1.0
+        held[program.slacks] = 0.0
+        nearest = replace(
+            program, P=sp.diags_array(held, format="csc"), q=-held * x, l1=0.0 * x, offset=0.0
+        )
+        projection = registry.make("clarabel")
+        projection.start(SimpleNamespace(program=nearest))
+        found = projection.solve(tolerance=1e-12).x
+        return found if program.residual(found) < program.residual(x) else x
+
     def _bound_above(self, weights: Floats, separation: Separation) -> None:
-        if separation.value < self._primal:
+        if separation.value < self._primal and separation.residual <= FEASIBLE:
             self._primal, self._residual = separation.value, separation.residual
             self._weights = weights.copy()
 
@@ -314,9 +349,7 @@ class CuttingPlane:
             self.backend.warm(multipliers)
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
-        separation = separate(self.master, self.data, x)
-        if separation.residual <= 1e-6:
-            self._bound_above(weights, separation)
+        self._bound_above(weights, separate(self.master, self.data, x))
 
     @property
     def fingerprint(self) -> str:
@@ -338,6 +371,7 @@ class CuttingPlane:
             primal=self._primal,
             dual=self._dual,
             tolerance=self.tol,
+            abs_tolerance=self.abs_tol,
             residual=self._residual,
             exact=self.structure.exact and self._lagrangian is not None,
             note=note,

@@ -45,7 +45,8 @@ def plain_number(value: float, digits: int = 6) -> str:
 
 def number(value: float, digits: int = 6) -> str:
     """Return a number as short text in an element that carries its full value."""
-    return f'<data value="{float(value)!r}">{plain_number(value, digits)}</data>'
+    exact = value if isinstance(value, int) else float(value)
+    return f'<data value="{exact!r}">{plain_number(value, digits)}</data>'
 
 
 def percent(share: float) -> str:

@@ -85,7 +85,7 @@ def plot_bounds(
                 "linewidth": 1.6,
             }
             bounds, gaps = axes[0, column], axes[1, column]
-            bounds.plot(x, _finite(run.primal), label=name, **look)
+            bounds.plot(x, _finite(run.primal), label=_label(name), **look)
             bounds.plot(x, _finite(run.dual), linestyle=(0, (4, 2)), **look)
             gaps.plot(x, _finite(np.maximum(run.relative_gap, floor)), **look)
         axes[1, column].set_xlabel(unit)
@@ -140,7 +140,7 @@ def plot_time_split(
     for place, total in zip(places, start, strict=True):
         axis.annotate(f"{total:.3g} s", (total, place), (5, 0), textcoords="offset points",
                       va="center", fontsize=9, color="0.25")  # fmt: skip
-    axis.set_yticks(places, list(splits))
+    axis.set_yticks(places, [_label(name) for name in splits])
     axis.invert_yaxis()
     axis.margins(x=0.12)
     axis.set_xlim(left=0.0)
@@ -167,6 +167,12 @@ def _figure(results: Mapping[str, Result], *, width: float, height: float) -> An
 def _plain(axis: Any) -> None:
     axis.set_axisbelow(True)
     axis.spines[["top", "right"]].set_visible(False)
+
+
+def _label(name: str) -> str:
+    # matplotlib reads $...$ as a formula and drops labels that begin with an underscore.
+    plain = name.replace("$", r"\$")
+    return f" {plain}" if plain.startswith("_") else plain
 
 
 def _marked(n: int, series: int) -> list[int]:

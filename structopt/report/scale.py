@@ -45,6 +45,9 @@ class Scale:
     def _decades(self, most: int) -> list[tuple[float, str]]:
         first = math.ceil(math.log10(self.low) - 1e-9)
         last = math.floor(math.log10(self.high) + 1e-9)
+        if last <= first:  # less than two powers of ten inside: 2 and 5 times them as well
+            fine = (m * 10.0**p for p in (first - 1, first) for m in (1.0, 2.0, 5.0))
+            return [(v, f"{v:g}") for v in fine if self.low <= v <= self.high]
         every = max(1, -(-(last - first + 1) // most))
         return [(10.0**p, f"{10.0**p:g}") for p in range(first, last + 1, every)]
 
@@ -56,8 +59,10 @@ class Scale:
         first = math.ceil(self.low / step - 1e-9)
         last = math.floor(self.high / step + 1e-9)
         digits = max(0, -math.floor(math.log10(step) + 1e-9))
-        large = max(abs(self.low), abs(self.high)) >= 1e6 or digits > 6
-        return [
-            (k * step, f"{k * step:.4g}" if large else f"{k * step:,.{digits}f}")
-            for k in range(first, last + 1)
-        ]
+        largest = max(abs(self.low), abs(self.high))
+        if largest >= 1e6 or digits > 6:
+            # As many significant digits as tell one tick from the next.
+            kind = f".{math.ceil(math.log10(largest / step)) + 1}g"
+        else:
+            kind = f",.{digits}f"
+        return [(k * step, f"{k * step:{kind}}") for k in range(first, last + 1)]

@@ -93,9 +93,9 @@ def bound_limits(runs: Iterable[BoundSeries]) -> tuple[float, float]:
     the range covers the rounds whose gap is at most the upper bound itself - all rounds if there
     are none.
 
-    >>> run = BoundSeries(*map(np.array, ([1., 2.], [1., 2.], [900., 10.], [-5., 8.], [1.006, .2])))
+    >>> run = BoundSeries(*map(np.array, ([1., 2.], [1., 2.], [900., 20.], [-5., 0.], [1.006, 1.])))
     >>> bound_limits([run])
-    (7.9, 10.1)
+    (-1.0, 21.0)
     """
     values: list[Floats] = []
     early: list[Floats] = []
@@ -109,8 +109,9 @@ def bound_limits(runs: Iterable[BoundSeries]) -> tuple[float, float]:
     if not len(shown):
         return 0.0, 1.0
     low, high = float(shown.min()), float(shown.max())
-    pad = 0.05 * (high - low) or 0.05 * abs(high) or 1.0
-    return round(low - pad, 12), round(high + pad, 12)
+    # At least a thousandth of the value: bounds that met long ago are a line, not noise.
+    pad = max(0.05 * (high - low), 1e-3 * abs(high)) or 1.0
+    return low - pad, high + pad
 
 
 def gap_floor(runs: Iterable[BoundSeries], tolerance: float) -> float:

@@ -155,7 +155,8 @@ def bar_chart(
         y, at = ROW * i + 6, 0.0
         short = name if len(name) <= 19 else name[:18] + "…"
         drawn.append(
-            f'<text class="strong" x="{BAR_LEFT - 8}" y="{y + 16}" text-anchor="end">{text(short)}</text>'
+            f'<text class="strong" x="{BAR_LEFT - 8}" y="{y + 16}" text-anchor="end">'
+            f"{text(short)}</text>"
         )
         for j, part in enumerate(parts):
             left, right = scale.at(at), scale.at(at + part)

@@ -33,7 +33,7 @@ STYLE = f"""
 }}
 * {{ box-sizing: border-box; }}
 body {{
-  margin: 0 auto; padding: 1.5rem; max-width: 72rem; background: var(--page); color: var(--text);
+  margin: 0 auto; padding: 1.5rem; max-width: 76rem; background: var(--page); color: var(--text);
   font: 1rem/1.5 system-ui, sans-serif;
 }}
 h1 {{ font-size: 1.6rem; margin: 0 0 .5rem; overflow-wrap: anywhere; }}

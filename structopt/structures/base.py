@@ -91,6 +91,12 @@ class Structure(Parameters):
         """Return how many parts of y can be wrong; scores are per part."""
         return len(y) if isinstance(y, Sized) and not isinstance(y, str) else 1
 
+    def part_errors(self, y: Any, other: Any) -> int:
+        """Return how many parts of ``other`` differ from ``y``."""
+        if self.part_count(y) == 1 or not isinstance(other, Sized) or len(y) != len(other):
+            return int(self.loss(y, other) > 0) * self.part_count(y)
+        return sum(bool(a != b) for a, b in zip(y, other, strict=True))
+
     # ------------------------------------------------------------------ fitting and encoding
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the dimension, the labels and whatever else data decides."""

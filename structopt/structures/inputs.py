@@ -11,7 +11,7 @@ is found at once.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -79,7 +79,7 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> t
     Dense inputs stay dense; if any is sparse, the result is CSR. ``n_inputs`` is the number of
     columns expected, by default that of the first example; ``start`` is the first one's number.
     """
-    if sp.issparse(X) or isinstance(X, str) or not isinstance(X, Sequence | np.ndarray):
+    if sp.issparse(X) or isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
         raise InvalidInputError(
             f"X is a {type(X).__name__}: give a list with one (T, d) matrix per example."
         )

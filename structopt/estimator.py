@@ -1,0 +1,195 @@
+"""The scikit-learn face: fit, predict, score. The only file that knows scikit-learn."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from structopt.backends.base import Backend
+from structopt.errors import ConvergenceWarning, InvalidInputError
+from structopt.events import Callback
+from structopt.formulations.base import Formulation
+from structopt.methods.cutting_plane import CuttingPlane
+from structopt.progress import Progress
+from structopt.result import Result
+from structopt.structures.base import Structure
+from structopt.structures.shards import DataSet
+
+
+class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
+    """Learn to predict structured outputs with a certified optimum.
+
+    Parameters
+    ----------
+    structure : Structure
+        What an output can be, e.g. ``so.Chain()``.
+    formulation : Formulation
+        What is minimised, e.g. ``so.M3N(C=1.0)``.
+    backend : str or Backend
+        Who solves the master problems; "auto" picks the best that fits (`result_.backend` says
+        which).
+    method : {"auto", "cutting-plane"}
+        How the learning problem is driven.
+    tol : float
+        Relative certified gap to stop at.
+    max_iter : int
+        Rounds at most.
+    time_limit : float, optional
+        Seconds after which no new round begins.
+    n_jobs : int, optional
+        Parallel workers of an oracle pass, in joblib's sense.
+    random_state : int, optional
+        Seed of whatever a backend or method draws at random.
+    verbose : bool
+        Show progress in the terminal.
+    callbacks : sequence of callables
+        Each is called with every :class:`~structopt.events.Round`; True stops the run.
+    checkpoint : path, optional
+        File to save progress to, and to resume from if it exists.
+
+    Attributes
+    ----------
+    structure_ : Structure
+        The fitted structure (labels, dimensions).
+    result_ : Result
+        Weights, certificate, history, why it stopped.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(n_examples=30, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), so.M3N(C=0.1)).fit(X, Y)
+    >>> model.result_.certificate.certified
+    True
+    >>> len(model.predict(X[:2])[0]) == len(X[0])
+    True
+    """
+
+    structure_: Structure
+    result_: Result
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        *,
+        backend: str | Backend = "auto",
+        method: Literal["auto", "cutting-plane"] = "auto",
+        tol: float = 1e-3,
+        max_iter: int = 10_000,
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | None = None,
+        verbose: bool = False,
+        callbacks: Sequence[Callback] = (),
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> None:
+        self.structure = structure
+        self.formulation = formulation
+        self.backend = backend
+        self.method = method
+        self.tol = tol
+        self.max_iter = max_iter
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+        self.callbacks = callbacks
+        self.checkpoint = checkpoint
+
+    def fit(
+        self,
+        X: Any,
+        Y: Any,
+        *,
+        sample_weight: Any = None,
+        warm_start: Result | None = None,
+    ) -> Self:
+        """Learn the weights.
+
+        Parameters
+        ----------
+        X, Y : sequences
+            Inputs and outputs, as the structure takes them.
+        sample_weight : array, optional
+            Factor of each example's slack.
+        warm_start : Result, optional
+            An earlier result on the same data, perhaps at another C.
+        """
+        if self.method not in ("auto", "cutting-plane"):
+            raise InvalidInputError(
+                f"Unknown method {self.method!r}; choose 'auto' or 'cutting-plane'."
+            )
+        structure = self.structure.fit(X, Y)
+        data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        with contextlib.ExitStack() as stack:
+            callbacks = list(self.callbacks)
+            if self.verbose:
+                label = f"{type(self.formulation).__name__} on {type(structure).__name__}"
+                callbacks.append(stack.enter_context(Progress(label, self.tol)))
+            run = CuttingPlane(
+                structure,
+                self.formulation,
+                data,
+                backend=self.backend,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                time_limit=self.time_limit,
+                callbacks=callbacks,
+                random_state=self.random_state,
+                warm_start=warm_start,
+                checkpoint=self.checkpoint,
+            )
+            result = run.solve()
+        self.structure_, self.result_ = structure, result
+        if result.status not in ("optimal", "callback", "interrupted"):
+            warnings.warn(
+                f"Stopped ({result.status}) at a relative gap of "
+                f"{result.certificate.relative_gap:.1e}, wanted {self.tol:.1e}. Raise max_iter or "
+                "time_limit, or loosen tol.",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        return self
+
+    def predict(self, X: Any) -> list[Any]:
+        """Return the best output of every input."""
+        check_is_fitted(self, "result_")
+        return self.structure_.predict(X, self.result_.weights)
+
+    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+        """Return 1 - mean Hamming error per part (for labels: accuracy)."""
+        predicted = self.predict(X)
+        if len(predicted) != len(Y):
+            raise InvalidInputError(f"{len(predicted)} inputs but {len(Y)} outputs.")
+        weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
+        wrong = [self.structure_.part_errors(y, p) for y, p in zip(Y, predicted, strict=True)]
+        parts = [self.structure_.part_count(y) for y in Y]
+        return float(1.0 - weight @ np.asarray(wrong, float) / (weight @ np.asarray(parts, float)))
+
+    @property
+    def coef_(self) -> Any:
+        """The learned weights as a table: a record array of (feature, label, weight)."""
+        check_is_fitted(self, "result_")
+        weights = self.result_.weights
+        names = self.structure_.feature_names()
+        if names is None:
+            names = [(f"w{j}", "") for j in range(len(weights))]
+        return np.rec.fromarrays(
+            [[feature for feature, _ in names], [label for _, label in names], weights],
+            names="feature,label,weight",
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that loads without running code (`structopt.load_model`)."""
+        from structopt.model_file import save_model
+
+        check_is_fitted(self, "result_")
+        save_model(self, path)

@@ -41,7 +41,8 @@ def read_arrays(
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read back what :func:`write_arrays` wrote; the header's "kind" must be ``kind``."""
     try:
-        with np.load(path, allow_pickle=False) as stored:
+        # NumPy leaves a file open that it cannot read, unless it is ours to close
+        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
             arrays = {name: stored[name] for name in stored.files}
         header = json.loads(arrays.pop(_HEADER).tobytes().decode())
     except FileNotFoundError:

@@ -29,12 +29,12 @@ class Checkpoint:
         self.path = Path(path)
         self._next = 0.0
 
-    def save(self, weights: Floats, cuts: CutSet | Callable[[], CutSet], *, force: bool = False) -> None:
+    def save(self, weights: Floats, cuts: Callable[[], CutSet], *, force: bool = False) -> None:
         """Write the state, unless the last writing is too recent."""
         start = time.perf_counter()
         if start < self._next and not force:
             return
-        made = cuts() if callable(cuts) else cuts
+        made = cuts()
         arrays = {
             "weights": weights,
             "family": made.family,

@@ -182,9 +182,10 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         names = self.structure_.feature_names()
         if names is None:
             names = [(f"w{j}", "") for j in range(len(weights))]
+        features, labels = (np.array(column) for column in zip(*names, strict=True))
         return np.rec.fromarrays(
-            [[feature for feature, _ in names], [label for _, label in names], weights],
-            names="feature,label,weight",
+            [features, labels, weights],
+            dtype=[("feature", features.dtype), ("label", labels.dtype), ("weight", np.float64)],
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

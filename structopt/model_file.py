@@ -44,8 +44,8 @@ def save_model(model: StructuredClassifier, path: str | os.PathLike[str]) -> Non
         header = _header(model)
     except TypeError as error:
         raise InvalidInputError(
-            f"The model's labels or parameters cannot be written as JSON ({error}); use labels that "
-            "are strings, numbers, booleans, None or tuples of these."
+            f"The model's labels or parameters cannot be written as JSON ({error}); use strings, "
+            "numbers, booleans, None or tuples of these."
         ) from error
     result = model.result_
     write_arrays(path, header, {"weights": result.weights, "history": _table(result.history)})
@@ -177,7 +177,8 @@ def _decode(value: Any) -> Any:
 
 def _table(history: tuple[Round, ...]) -> Any:
     fields = list(Round.__dataclass_fields__)
-    return np.array([[float(getattr(r, f)) for f in fields] for r in history]).reshape(-1, len(fields))
+    table = np.array([[float(getattr(r, f)) for f in fields] for r in history])
+    return table.reshape(-1, len(fields))
 
 
 def _plain(row: Any) -> list[Any]:

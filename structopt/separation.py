@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -76,23 +77,17 @@ def separate(master: RestrictedMaster, data: DataSet, x: Floats) -> Separation:
         collect = _jointly if family.joint else _one_by_one
         candidates = collect(data, family.oracle, asked[family.oracle])
         everyone = np.arange(len(candidates.numbers))
-        parts = master.lift(
-            number, candidates.numbers, lambda c=candidates, w=everyone: _explicit(data, c, w)
-        )
+        explicit = partial(_explicit, data, candidates, everyone)
+        parts = master.lift(number, candidates.numbers, explicit)
         hard = max(hard, _raise_slacks(master, parts, candidates.score, bare, raised))
         value = parts.factor * candidates.score + parts.extra @ x
         violation = np.maximum(parts.lower - value, value - parts.upper)
         worst = max(worst, float(violation.max(initial=0.0)))
-        scale = np.maximum(1.0, np.abs(np.where(np.isfinite(parts.lower), parts.lower, parts.upper)))
-        which = np.flatnonzero(violation > 1e-9 * scale)
+        side = np.where(np.isfinite(parts.lower), parts.lower, parts.upper)
+        which = np.flatnonzero(violation > 1e-9 * np.maximum(1.0, np.abs(side)))
         if len(which):
-            found.append(
-                Found(
-                    number,
-                    candidates.numbers.take(which),
-                    lambda c=candidates, w=which: c.directions(w),
-                )
-            )
+            wanted = partial(candidates.directions, which)
+            found.append(Found(number, candidates.numbers.take(which), wanted))
     residual = hard if master.program is None else max(hard, master.program.residual(raised))
     value = master.objective(raised) if hard <= 1e-9 else np.inf
     return Separation(value, residual, worst, found)

@@ -25,7 +25,7 @@ INF = np.inf
 ACCURACY = {"highs": 1e-7, "osqp": 2e-4, "clarabel": 1e-5}
 BACKENDS = [HiGHS, OSQP, Clarabel]
 every_backend = pytest.mark.parametrize("backend_class", BACKENDS, ids=lambda c: c.name)
-drawn = settings(derandomize=True, deadline=None, max_examples=12)
+drawn = settings(derandomize=True, deadline=None, max_examples=20)
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -351,6 +351,17 @@ def test_a_time_limit_ends_a_solve_without_an_exception(backend_class):
     assert found.cut_duals.shape == (400,)
     # and the next solve is not charged for it
     assert backend.solve(tolerance=1e-2, time_limit=60.0).status == "optimal"
+
+
+def test_osqp_starts_from_given_multipliers():
+    p, rows = large_master(30, 10, 40)
+    first, second = started(OSQP(polish=False), p), started(OSQP(polish=False), p)
+    for backend in (first, second):
+        backend.append(rows)
+    found = first.solve(tolerance=1e-4)
+    second._point = first._point
+    second.warm(found.cut_duals)
+    assert second.solve(tolerance=1e-4).iterations < found.iterations / 2
 
 
 def large_master(d, k, m, seed=0):

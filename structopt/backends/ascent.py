@@ -23,7 +23,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.backends.base import Backend, Compiled, MasterSolution
+from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.errors import IncompatibleError
 from structopt.program import Program, Rows
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
@@ -52,12 +52,13 @@ class _Planes:
 
     def plus(self, other: _Planes) -> _Planes:
         return _Planes(
-            *(
-                np.concatenate([getattr(self, f), getattr(other, f)])
-                for f in ("row", "sign", "weight", "group", "rhs")
-            ),
-            Directions.concatenate([self.directions, other.directions]),
-            np.concatenate([self.alpha, other.alpha]),
+            row=np.concatenate([self.row, other.row]),
+            sign=np.concatenate([self.sign, other.sign]),
+            weight=np.concatenate([self.weight, other.weight]),
+            group=np.concatenate([self.group, other.group]),
+            rhs=np.concatenate([self.rhs, other.rhs]),
+            directions=Directions.concatenate([self.directions, other.directions]),
+            alpha=np.concatenate([self.alpha, other.alpha]),
         )
 
 
@@ -217,7 +218,8 @@ class Ascent(Backend):
         alpha = self._planes.alpha[layout.order]
         cap = self._caps(layout.groups)
         if self._solves % _REFRESH == 0:  # from scratch, so that rounding never accumulates
-            self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, len(self._inverse))
+            size = len(self._inverse)
+            self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
             self._w = self._weights_of(self._v)
         self._solves += 1
         v, w = self._v, self._w
@@ -265,7 +267,8 @@ class Ascent(Backend):
         x[program.slacks[groups[soft]]] = hinge[soft]
         duals = np.zeros(self._n_rows)
         np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
-        return MasterSolution("optimal" if converged else "inaccurate", x, duals, np.zeros(0), visits)
+        status: Status = "optimal" if converged else "inaccurate"
+        return MasterSolution(status, x, duals, np.zeros(0), visits)
 
     def _arrange(self) -> _Layout:
         """Sort planes by group and refresh parts and products, keeping products that stand."""

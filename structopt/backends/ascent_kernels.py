@@ -187,7 +187,7 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_o
             total += alpha[r]
             used += alpha[r] * s
             worst = max(worst, s)
-        # a hard row (infinite cap) has no finite price; its violation counts as if cap were alpha + 1
+        # a hard row has no finite price: its violation counts as if cap were alpha + 1
         price = cap[g] if cap[g] < np.inf else total + 1.0
         gaps[g] = price * worst - used
         settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c], c,

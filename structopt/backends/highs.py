@@ -80,6 +80,7 @@ class HiGHS(Backend):
                 f"HiGHS has the solvers 'simplex', 'ipm' and 'pdlp', not {self.solver!r}."
             )
         program = master.program
+        assert program is not None, "refusal() turns conic masters away"
         self._columns = Columns(program)
         self._lower = self._upper = np.zeros(0)
         self._refused = ""
@@ -115,18 +116,22 @@ class HiGHS(Backend):
         if not columns.size and not self._refused:
             return columns.without_columns(self._lower, self._upper)
         deadline = np.inf if time_limit is None else time.monotonic() + time_limit
-        status, message = self._run(self._model, tolerance, deadline)
-        if status == "failed" and not self._refused and time.monotonic() < deadline:
+        found = self._run(self._model, tolerance, deadline)
+        if found not in _STATUS and not self._refused:
             # Another HiGHS instance in the process may have changed the scheduler's threads, or
             # the basis be numerically worn: once more from nothing, with the same rows.
-            logger.warning("HiGHS failed (%s); solving again from a fresh instance.", message)
+            logger.warning("HiGHS ended with %s; solving again from a fresh instance.", found)
             model = self._fresh()
             model.passModel(self._model.getLp())
             self._model = model
-            status, message = self._run(model, tolerance, deadline)
+            found = self._run(model, tolerance, deadline)
+        status = _STATUS.get(found, "inaccurate")
         if status == "unbounded" and not self._feasible(tolerance, deadline):
             status = "infeasible"
-        return self._solution(status, message)
+        if status == "inaccurate" and not self._model.getSolution().value_valid:
+            status = "failed"
+        message = self._refused or f"HiGHS: {self._model.modelStatusToString(found)}."
+        return self._solution("failed" if self._refused else status, message)
 
     def _fresh(self) -> Any:
         # HiGHS (1.15) keeps one scheduler per thread of the process, and every run whose `threads`
@@ -167,26 +172,22 @@ class HiGHS(Backend):
         if outcome == HighsStatus.kError:  # a warning is a dropped tiny coefficient
             self._refused = f"HiGHS refused {call}: NaN, or a number beyond 1e15."
 
-    def _run(self, model: Any, tolerance: float, deadline: float) -> tuple[Status, str]:
+    def _run(self, model: Any, tolerance: float, deadline: float) -> Any:
+        """Run and return the model status; kNotset stands for a run that was refused."""
         if self._refused:
-            return "failed", self._refused
+            return HighsModelStatus.kNotset
         tight = float(np.clip(1e-2 * tolerance, 1e-9, 1e-7))
         for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
             model.setOptionValue(option, tight)
         model.setOptionValue("ipm_optimality_tolerance", tight)
+        # A first-order method pays for every digit.
         model.setOptionValue("pdlp_optimality_tolerance", max(tight, 1e-3 * tolerance))
         # The limit counts from the birth of the instance, not from this call (HiGHS 1.15).
         left = max(0.0, deadline - time.monotonic())
         model.setOptionValue("time_limit", model.getRunTime() + left)
-        # A run that fails early leaves the model status of the run before it (HiGHS 1.15).
-        if model.run() == HighsStatus.kError:
-            return "failed", "HiGHS: the run ended in an error."
-        found = model.getModelStatus()
-        message = f"HiGHS: {model.modelStatusToString(found)}."
-        status = _STATUS.get(found, "failed")
-        if status == "inaccurate" and not model.getSolution().value_valid:
-            status = "failed"
-        return status, message
+        # A run that is refused leaves the model status of the run before it (HiGHS 1.15).
+        refused = model.run() == HighsStatus.kError
+        return HighsModelStatus.kNotset if refused else model.getModelStatus()
 
     def _feasible(self, tolerance: float, deadline: float) -> bool:
         """Tell an unbounded master from an infeasible one: without costs it has a solution."""
@@ -194,7 +195,7 @@ class HiGHS(Backend):
         lp.col_cost_ = np.zeros(lp.num_col_)
         model = self._fresh()
         model.passModel(lp)
-        return self._run(model, tolerance, deadline)[0] != "infeasible"
+        return bool(self._run(model, tolerance, deadline) != HighsModelStatus.kInfeasible)
 
     def _solution(self, status: Status, message: str) -> MasterSolution:
         program, model = self._columns.program, self._model

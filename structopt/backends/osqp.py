@@ -3,8 +3,8 @@ r"""OSQP: linear and quadratic masters by operator splitting (ADMM).
 OSQP cannot add rows, so the model is set up again for every solve and started from the last point
 and multipliers. The tolerance is tightened a decade at a time with a polish after each: as soon as
 the active set is guessed right the point is exact, and the slow tail of the splitting is never
-walked (five times fewer steps on random masters; on L1 masters, where the plain method often ends
-at its limit, 3,000 steps instead of 20,000 and more).
+walked: 145 steps instead of 713 on the average of 360 random masters, and an L1 master of 600 cuts
+in 5,000 where the plain method was not done after 20,000.
 
 >>> import numpy as np, scipy.sparse as sp
 >>> from types import SimpleNamespace
@@ -31,6 +31,7 @@ import scipy.sparse as sp
 from osqp import SolverStatus
 
 from structopt.backends.base import Status
+from structopt.backends.columns import one_sided
 from structopt.backends.polish import polish
 from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
 from structopt.structures.parts import Floats
@@ -71,7 +72,7 @@ class OSQP(RebuiltBackend):
         target = float(np.clip(0.1 * tolerance, 1e-9, 1e-2))
         A, lower, upper = _with_bounds(problem)
         solver = self._set_up(problem, A, lower, upper)
-        steps, status = 0, "inaccurate"
+        steps, status = 0, _STATUS[SolverStatus.OSQP_MAX_ITER_REACHED]
         for eps in self._ladder(target):
             solver.update_settings(
                 eps_abs=eps,
@@ -133,8 +134,11 @@ class OSQP(RebuiltBackend):
             eps_prim_inf=1e-6,
             eps_dual_inf=1e-6,
         )
-        fresh = np.zeros(len(lower) - len(problem.lower))
-        solver.warm_start(problem.start, np.concatenate([-problem.start_duals, fresh]))
+        # The multiplier of a bound is the reduced cost; left at 0 it would spoil the start.
+        bounded = A[len(problem.lower) :].indices
+        slope = problem.P @ problem.start + problem.q - problem.A.T @ problem.start_duals
+        duals = one_sided(np.concatenate([problem.start_duals, slope[bounded]]), lower, upper)
+        solver.warm_start(problem.start, -duals)
         return solver
 
 

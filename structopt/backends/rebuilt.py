@@ -64,6 +64,7 @@ class RebuiltBackend(Backend):
     def start(self, master: Compiled) -> None:
         """Take the static rows."""
         program = master.program
+        assert program is not None, "refusal() turns conic masters away"
         self._columns = Columns(program)
         self._blocks = [self._columns.lift(program.A)]
         self._lower, self._upper = program.lower, program.upper
@@ -86,6 +87,10 @@ class RebuiltBackend(Backend):
         self._blocks = [self._matrix()[keep]]
         self._lower, self._upper = self._lower[keep], self._upper[keep]
         self._duals = self._duals[keep]
+
+    def warm(self, cut_duals: Floats) -> None:
+        """Start the next solve from given multipliers of all cuts."""
+        self._duals = np.concatenate([self._duals[: len(self._columns.program.lower)], cut_duals])
 
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Set the solver up with every row and solve."""

@@ -6,12 +6,12 @@ import logging
 import warnings
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from structopt.backends.base import Backend, MasterSolution, Status
+from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.program import Rows
 from structopt.structures.parts import Floats
 
@@ -50,9 +50,9 @@ class CVXPY(Backend):
     def __init__(self, *, solver: Any = None, options: dict[str, Any] | None = None) -> None:
         self.solver, self.options = solver, options
 
-    def start(self, master: RestrictedMaster) -> None:
+    def start(self, master: Compiled) -> None:
         """Bind a master; its pool is read again at every solve."""
-        self._master = master
+        self._master = cast("RestrictedMaster", master)
 
     def append(self, rows: Rows) -> None:
         """Nothing to do: the problem is rebuilt from the master's pool."""
@@ -102,7 +102,9 @@ class CVXPY(Backend):
         program = self._master.program
         if program is None or program.A.shape[0] == 0:
             return None
-        priced = replace(program, q=program.q - self._master.rows.pull(program, cut_duals))
+        cost = program.q - self._master.rows.pull(program, cut_duals)
+        cost[program.slacks] = np.maximum(cost[program.slacks], 0.0)  # negative only by rounding
+        priced = replace(program, q=cost)
         rest = Clarabel()
         rest.start(SimpleNamespace(program=priced))
         return rest.solve(tolerance=1e-9).static_duals

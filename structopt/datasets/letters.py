@@ -116,11 +116,7 @@ def load_letters(
     """
     wanted = None if folds is None else _check_folds(folds)
     path = find_data(NAMES, what="the handwritten words", advice=ADVICE, home=home)
-    letters = read_letters(path)
-    if wanted is not None:
-        kept = np.flatnonzero(np.isin(letters.folds, wanted))
-        X, Y = [letters.X[i] for i in kept], [letters.Y[i] for i in kept]
-        letters = Letters(X, Y, letters.folds[kept])
+    letters = _read(path, wanted)
     return letters if return_folds else (letters.X, letters.Y)
 
 
@@ -137,17 +133,20 @@ def read_letters(path: str | os.PathLike[str]) -> Letters:
     FileFormatError
         The file is truncated, foreign or malformed.
     """
-    path = Path(path)
+    return _read(Path(path), None)
+
+
+def _read(path: Path, wanted: list[int] | None) -> Letters:
     if path.suffix == ".npz":
-        return _read_arrays(path)
+        return _read_arrays(path, wanted)
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            return _read_lines(path, lines)
+            return _read_lines(path, lines, wanted)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise FileFormatError(f"{path}: not a whole gzip file ({error}).") from error
 
 
-def _read_lines(path: Path, lines: Iterable[bytes]) -> Letters:
+def _read_lines(path: Path, lines: Iterable[bytes], wanted: list[int] | None) -> Letters:
     heads: list[_Head] = []
     pixels: list[bytes] = []
     numbers: list[int] = []
@@ -185,7 +184,7 @@ def _read_lines(path: Path, lines: Iterable[bytes]) -> Letters:
         raise FileFormatError(f"{path}, line {numbers[bad[0]]}: {BAD_PIXEL}.")
     labels, folds = np.array([[head.label, head.fold] for head in heads]).T
     sizes = np.array(lengths)
-    return _words(values, labels, sizes, folds[np.cumsum(sizes) - 1])
+    return _words(values, labels, sizes, folds[np.cumsum(sizes) - 1], wanted)
 
 
 class _LineError(Exception):
@@ -238,7 +237,7 @@ def _show(text: bytes) -> str:
     return repr(text[:20].decode("utf-8", "replace"))
 
 
-def _read_arrays(path: Path) -> Letters:
+def _read_arrays(path: Path, wanted: list[int] | None) -> Letters:
     names = ("pixels", "labels", "word_lengths", "folds")
     try:
         # A file from elsewhere must not run code: nothing is ever unpickled.
@@ -267,10 +266,17 @@ def _read_arrays(path: Path) -> Letters:
     for values, name, most in ((pixels, "pixels", 1), (labels, "labels", 25), (folds, "folds", 9)):
         if len(values) and not (values.min() >= 0 and values.max() <= most):
             raise FileFormatError(f"{path}: {name} should be between 0 and {most}.")
-    return _words(pixels, labels, lengths, folds)
+    return _words(pixels, labels, lengths, folds, wanted)
 
 
-def _words(pixels: NDArray[Any], labels: Ints, lengths: Ints, folds: Ints) -> Letters:
+def _words(
+    pixels: NDArray[Any], labels: Ints, lengths: Ints, folds: Ints, wanted: list[int] | None
+) -> Letters:
+    if wanted is not None:  # before the pixels grow to eight bytes each
+        kept = np.isin(folds, wanted)
+        letters_kept = np.repeat(kept, lengths)
+        pixels, labels = pixels[letters_kept], labels[letters_kept]
+        lengths, folds = lengths[kept], folds[kept]
     borders = np.cumsum(lengths)[:-1]
     letters = [chr(ord("a") + label) for label in labels.tolist()]
     starts = np.concatenate([[0], np.cumsum(lengths)]).tolist()

@@ -155,7 +155,7 @@ class CuttingPlane:
                 error.result = self._result("stalled")
             raise
         if self._checkpoint is not None:
-            self._checkpoint.save(self._weights, self._cuts(), force=True)
+            self._checkpoint.save(self._weights, self._cuts, force=True)
         return self._result(status)
 
     def step(self) -> Round:

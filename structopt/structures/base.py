@@ -93,8 +93,9 @@ class Structure(Parameters):
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return how many parts of ``other`` differ from ``y``."""
-        if self.part_count(y) == 1 or not isinstance(other, Sized) or len(y) != len(other):
-            return int(self.loss(y, other) > 0) * self.part_count(y)
+        parts = self.part_count(y)
+        if parts == 1 or not isinstance(other, Sequence) or len(other) != parts:
+            return parts if self.loss(y, other) > 0 else 0
         return sum(bool(a != b) for a, b in zip(y, other, strict=True))
 
     # ------------------------------------------------------------------ fitting and encoding
@@ -123,8 +124,8 @@ class Structure(Parameters):
         """Return argmax for every example."""
         return [self.argmax(x, weights) for x in X]
 
-    def feature_names(self) -> list[tuple[str, ...]] | None:
-        """Return a name for each weight, tuples such as ``(feature, label)``; None if unknown."""
+    def feature_names(self) -> list[tuple[str, str]] | None:
+        """Return ``(feature, label)`` for each weight; None if unknown."""
         return None
 
     # ------------------------------------------------------------------ dispatch

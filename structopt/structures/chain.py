@@ -94,7 +94,8 @@ class Chain(Structure):
         fitted = copy.copy(self)
         fitted.labels_ = found
         fitted.class_weight_ = found.weights(self.class_weight, gold)
-        fitted.n_inputs_ = stack_sequences(X[:1])[0].shape[1]
+        # encode checks the other inputs; a matrix is no list of them, and is told so here
+        fitted.n_inputs_ = stack_sequences(X if sp.issparse(X) else [X[0]])[0].shape[1]
         n_labels = len(found)
         fitted.n_features_ = n_labels * (fitted.n_inputs_ + n_labels + 2 * bool(self.boundaries))
         return fitted
@@ -111,15 +112,15 @@ class Chain(Structure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the inputs summed by label, the counts of transitions, the ends: a sparse row."""
         tokens, _, labels = self._stack([x], [y])
-        n_labels, length = len(self.labels_), len(labels)
-        ones = np.ones(length)
-        on = sp.csr_array((ones, (labels, np.arange(length))), shape=(n_labels, length))
-        pairs = (ones[1:], (labels[:-1], labels[1:]))
-        blocks = [on @ sp.csr_array(tokens), sp.csr_array(pairs, shape=(n_labels, n_labels))]
-        if self.boundaries:
-            ends = (ones[:1].repeat(2), ([0, 1], labels[[0, -1]]))
-            blocks.append(sp.csr_array(ends, shape=(2, n_labels)))
-        return sp.hstack([sp.csr_array(b.reshape(1, -1)) for b in blocks], format="csr")
+        n_labels, n_inputs = len(self.labels_), self.n_inputs_
+        position, column, value = sp.find(tokens)
+        pairs = n_labels * n_inputs + labels[:-1] * n_labels + labels[1:]
+        ends = n_labels * (n_inputs + n_labels) + np.array([labels[0], n_labels + labels[-1]])
+        ones = np.concatenate([pairs, ends]) if self.boundaries else pairs
+        places = np.concatenate([labels[position] * n_inputs + column, ones])
+        places, where = np.unique(places, return_inverse=True)
+        summed = np.bincount(where, np.concatenate([value, np.ones(len(ones))]), len(places))
+        return sp.csr_array((summed, places, [0, len(places)]), shape=(1, self.n_features_))
 
     def loss(self, y: Any, other: Any) -> float:
         """Return the summed class weights of the positions of y that ``other`` gets wrong."""
@@ -167,6 +168,11 @@ class Chain(Structure):
         """Return the number of positions."""
         return len(y)
 
+    def part_errors(self, y: Any, other: Any) -> int:
+        """Return the number of positions at which ``other`` differs."""
+        gold, predicted = (self.labels_.encode(_sequence(labels)) for labels in (y, other))
+        return int(np.count_nonzero(gold != predicted))
+
     # ------------------------------------------------------------------ many examples
     def predict(self, X: Sequence[Any], weights: Floats) -> list[list[Any]]:
         """Return the best labels of every sequence, in one pass."""
@@ -177,19 +183,19 @@ class Chain(Structure):
         labels = self.labels_.decode(codes)
         return [labels[a:b] for a, b in pairwise(offsets.tolist())]
 
-    def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, ...]]:
-        """Return a name per weight; inputs are x0, x1, ... unless named.
+    def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
+        """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named.
 
-        They are ``("emission", input, label)``, ``("transition", previous, next)``,
-        ``("start", label)`` and ``("end", label)``.
+        A transition from a to b is ``("after a", "b")``, the ends are ``("start", label)`` and
+        ``("end", label)``.
         """
         columns = [f"x{j}" for j in range(self.n_inputs_)] if inputs is None else list(inputs)
         labels = [str(label) for label in self.labels_]
-        names: list[tuple[str, ...]] = [("emission", c, k) for k in labels for c in columns]
-        names += [("transition", j, k) for j in labels for k in labels]
+        rows = [(c, k) for k in labels for c in columns]
+        rows += [(f"after {j}", k) for j in labels for k in labels]
         if self.boundaries:
-            names += [(which, k) for which in ("start", "end") for k in labels]
-        return names
+            rows += [(which, k) for which in ("start", "end") for k in labels]
+        return rows
 
     # ------------------------------------------------------------------ inside
     def _stack(self, X: Any, Y: Sequence[Any], start: int = 0) -> tuple[Any, Ints, Ints]:

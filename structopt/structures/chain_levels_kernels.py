@@ -17,6 +17,7 @@ from math import gcd
 import numpy as np
 from numba import njit
 
+# numba keys its cache by this file alone: touch it when one of these two functions changes
 from structopt.structures.chain_kernels import first_argmax, max_plus
 
 

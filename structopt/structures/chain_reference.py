@@ -102,27 +102,24 @@ def _trellis(
     paths of one loss; without, every loss is 0 and there is one such node.
     """
     length, n_labels = unary.shape
-    every = np.concatenate([np.ravel(a) for a in (unary, transition, start, end)])
+    every = np.concatenate([np.ravel(a) for a in (unary, transition, start, end)]).tolist()
     # floats are integers over powers of two; the greatest is common to all
-    scale = max(value.as_integer_ratio()[1] for value in every.tolist())
-    tie = n_labels**length
-
-    def exact(value: float) -> int:
-        return int(Fraction(value) * scale * tie)
-
+    scale = max(value.as_integer_ratio()[1] for value in every)
+    exact = {value: int(Fraction(value) * scale * n_labels**length) for value in every}
+    extra = [Fraction(value) for value in cost]
     graph = nx.DiGraph()
     layer: dict[Any, Fraction] = {SOURCE: Fraction(0)}
     for t in range(length):
         reached: dict[Any, Fraction] = {}
         for node, loss in layer.items():
             for k in range(n_labels):
-                after = loss + Fraction(cost[t]) if len(cost) and k != gold[t] else loss
-                edge = exact(start[k] if t == 0 else transition[node[1], k]) + exact(unary[t, k])
+                after = loss + extra[t] if extra and k != gold[t] else loss
+                edge = exact[start[k] if t == 0 else transition[node[1], k]] + exact[unary[t, k]]
                 graph.add_edge(node, (t, k, after), length=edge - k * n_labels**t)
                 reached[t, k, after] = after
         layer = reached
     for node, loss in layer.items():
-        graph.add_edge(node, (length, None, loss), length=exact(end[node[1]]))
+        graph.add_edge(node, (length, None, loss), length=exact[end[node[1]]])
         graph.add_edge((length, None, loss), SINK, length=0)
     return graph
 

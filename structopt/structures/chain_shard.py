@@ -53,15 +53,16 @@ class ChainScores(NamedTuple):
         n_inputs = tokens.shape[1]
         pairs, ends = n_labels * n_inputs, n_labels * (n_inputs + n_labels)
         w = check_weights(weights, ends + 2 * n_labels * boundaries)
-        # (start, end); without boundaries the slice is empty
-        around = w[ends:].reshape(-1, n_labels) if boundaries else np.zeros((2, n_labels))
+        # copies: weights that are read-only would be another type to numba, and compiled anew
+        around = np.array(w[ends:]).reshape(2, -1) if boundaries else np.zeros((2, n_labels))
+        transition = np.array(w[pairs:ends]).reshape(n_labels, n_labels)
         columns = w[:pairs].reshape(n_labels, n_inputs).T
         if sp.issparse(tokens):
             rows = (tokens.indptr, tokens.indices, tokens.data)
-            unary = chain_kernels.sparse_scores(*rows, np.ascontiguousarray(columns))
+            unary = chain_kernels.sparse_scores(*rows, np.array(columns, order="C"))
         else:
             unary = np.ascontiguousarray(tokens @ columns)
-        return cls(unary, w[pairs:ends].reshape(n_labels, n_labels), around[0], around[1])
+        return cls(unary, transition, around[0], around[1])
 
 
 class ChainShard(Shard):

@@ -131,7 +131,7 @@ class Multiclass(Structure):
         """Return 1: a label is right or wrong."""
         return 1
 
-    def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, ...]]:
+    def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(input, label)`` for each weight; inputs are x0, x1, ... unless named."""
         names = [f"x{j}" for j in range(self.n_inputs_)] if inputs is None else list(inputs)
         return [(name, str(label)) for label in self.labels_ for name in names]

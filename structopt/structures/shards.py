@@ -11,6 +11,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -185,7 +186,7 @@ class DataSet:
         edges = np.linspace(0, n_examples, workers + 1).astype(int)
         shards = [
             structure.encode(X[start:stop], Y[start:stop], start=int(start))
-            for start, stop in zip(edges[:-1], edges[1:], strict=True)
+            for start, stop in pairwise(edges)
         ]
         return cls(
             shards,
@@ -198,10 +199,10 @@ class DataSet:
     def fingerprint(self, salt: str) -> str:
         """Return a name for the data's content, salted with what else it depends on."""
         digest = hashlib.blake2b(salt.encode(), digest_size=16)
-        digest.update(np.ascontiguousarray(self.sample_weight))
+        digest.update(self.sample_weight.tobytes())
         for shard in self.shards:
             for array in shard.content():
-                digest.update(np.ascontiguousarray(array))
+                digest.update(np.asarray(array).tobytes())
         return digest.hexdigest()
 
     def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:

@@ -1,0 +1,94 @@
+"""The full problem with every constraint written out, as CVXPY solves it: the truth for tests."""
+
+import itertools
+
+import cvxpy as cp
+import numpy as np
+
+import structopt as so
+
+
+def small_chain(rng, *, n=4, length=3, n_labels=2, n_inputs=2):
+    X = [np.round(rng.normal(size=(length, n_inputs)), 2) for _ in range(n)]
+    Y = [list(rng.integers(n_labels, size=length)) for _ in range(n)]
+    structure = so.Chain(labels=range(n_labels)).fit(X, Y)
+    outputs = [list(y) for y in itertools.product(range(n_labels), repeat=length)]
+    return X, Y, structure, [outputs] * n
+
+
+def small_classes(rng, *, n=6, n_labels=3, n_inputs=2):
+    X = np.round(rng.normal(size=(n, n_inputs)), 2)
+    Y = list(rng.integers(n_labels, size=n))
+    structure = so.Multiclass(labels=range(n_labels)).fit(X, Y)
+    return X, Y, structure, [list(range(n_labels))] * n
+
+
+def constraints(X, Y, structure, outputs):
+    """Yield (i, delta, loss) for every example and output other than gold."""
+    for i, (x, gold) in enumerate(zip(X, Y, strict=True)):
+        for y in outputs[i]:
+            loss = structure.loss(gold, y)
+            if loss > 0:
+                delta = structure.joint_features(x, gold) - structure.joint_features(x, y)
+                yield i, delta.toarray().ravel(), loss
+
+
+def optimum(kind, C, problem, *, weights=None, extra=lambda w: []):
+    """Return the optimal value of a formulation with all its constraints.
+
+    kind: "svm-unit", "svm-margin", "svm-slack", "m3n", "lp", "lp-free" or "elastic".
+    """
+    X, Y, structure, outputs = problem
+    n = len(Y)
+    s = np.ones(n) if weights is None else np.asarray(weights, float)
+    w, xi = cp.Variable(structure.n_features_), cp.Variable(n, nonneg=True)
+    rows = list(constraints(X, Y, structure, outputs))
+    left = []
+    for i, delta, loss in rows:
+        unit = kind in ("svm-unit", "lp", "lp-free")
+        scale = loss if kind == "svm-slack" else 1.0
+        left.append(scale * (delta @ w) >= (1.0 if unit else loss) - xi[i])
+    total = s @ xi
+    objective = {
+        "svm-unit": cp.sum_squares(w) / 2 + C / n * total,
+        "svm-margin": cp.sum_squares(w) / 2 + C / n * total,
+        "svm-slack": cp.sum_squares(w) / 2 + C / n * total,
+        "m3n": cp.sum_squares(w) / (2 * C) + total,
+        "lp": cp.norm1(w) + C * total,
+        "lp-free": cp.norm1(w) + C * total,
+        "elastic": 0.1 * cp.norm1(w) + cp.sum_squares(w) / 2 + C * total,
+    }[kind]
+    if kind == "lp":
+        left.append(w >= 0)
+    full = cp.Problem(cp.Minimize(objective), left + list(extra(w)))
+    full.solve(solver=cp.CLARABEL)
+    return full.value
+
+
+class ElasticNetM3N(so.Formulation):
+    r"""min tau |w|_1 + 1/2 |w|_2^2 + C sum xi  s.t.  w . delta_i(y) >= loss_i(y) - xi_i."""
+
+    def __init__(self, C=1.0, tau=0.1):
+        self.C, self.tau = C, tau
+
+    def master(self, m):  # m: the restricted master being declared
+        w, xi = m.weights(), m.slacks()
+        m.minimize(self.tau * cp.norm1(w) + cp.sum_squares(w) / 2 + self.C * cp.sum(xi))
+        m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+
+FORMULATIONS = {
+    "svm-unit": lambda C: so.StructSVM(C),
+    "svm-margin": lambda C: so.StructSVM(C, rescale="margin"),
+    "svm-slack": lambda C: so.StructSVM(C, rescale="slack"),
+    "m3n": lambda C: so.M3N(C),
+    "lp": lambda C: so.LPStruct(C),
+    "lp-free": lambda C: so.LPStruct(C, nonnegative=False),
+    "elastic": lambda C: ElasticNetM3N(C),
+}
+
+
+def solve(structure, formulation, X, Y, **kwargs):
+    data_options = {k: kwargs.pop(k) for k in ("sample_weight", "n_jobs") if k in kwargs}
+    data = so.DataSet.of(structure, X, Y, **data_options)
+    return so.CuttingPlane(structure, formulation, data, **kwargs).solve()

@@ -161,8 +161,8 @@ class CutPool:
         else:
             parts = directions
         keys = _mix(parts.signatures(), numbers.example, family)
-        _, first = np.unique(keys, return_index=True)
-        new = np.sort(first[~np.isin(keys[first], self._keys.values)])
+        distinct, first = np.unique(keys, return_index=True)
+        new = np.sort(first[~_occur(distinct, self._keys.values)])
         if len(new) == 0:
             return new
         if explicit:
@@ -224,6 +224,16 @@ class CutPool:
         if np.any(directions.source >= self._n_shared):
             return cuts.explicit[directions.source - self._n_shared]
         return directions
+
+
+def _occur(distinct: NDArray[np.uint64], among: NDArray[np.uint64]) -> NDArray[np.bool_]:
+    """Return which of some sorted keys occur among others; `np.isin` would sort those each time."""
+    place = np.searchsorted(distinct, among)
+    inside = place < len(distinct)
+    place, among = place[inside], among[inside]
+    occur = np.zeros(len(distinct), dtype=bool)
+    occur[place[distinct[place] == among]] = True
+    return occur
 
 
 def _mix(signatures: NDArray[np.uint64], example: Ints, family: int) -> NDArray[np.uint64]:

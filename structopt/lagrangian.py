@@ -89,10 +89,10 @@ class Lagrangian:
         p = self.program
         slack = np.zeros(p.size, dtype=bool)
         slack[p.slacks] = self._needs_floor[p.slacks]
-        load = rows.extra.multiply(y[:, None]).tocsr()
-        column, row = load.indices, np.repeat(np.arange(len(y)), np.diff(load.indptr))
-        counts = slack[column] & (load.data > 0)
-        total = np.bincount(column[counts], load.data[counts], minlength=p.size)
+        column, row = rows.extra.indices, np.repeat(np.arange(len(y)), np.diff(rows.extra.indptr))
+        load = rows.extra.data * y[row]
+        counts = slack[column] & (load > 0)
+        total = np.bincount(column[counts], load[counts], minlength=p.size)
         over = total > p.q
         if not np.any(over):
             return y

@@ -270,21 +270,49 @@ class _Template:
                 name: table[starts[p.id] : starts[p.id] + p.size]
                 for name, p in parameters.items()
             }
-            self.sides.append((blocks, table[[total]], equality))
+            self.sides.append(_TemplateSide(blocks, table[[total]], size, equality))
 
     def rows(self, numbers: Numbers) -> RowParts:
-        return _assemble([self._side(numbers, *side) for side in self.sides])
+        return _assemble([side.rows(numbers) for side in self.sides])
 
-    def _side(self, numbers: Numbers, blocks: Mapping[str, Any], constant: Any, equality: bool) -> Any:
-        table = blocks["pick"][numbers.example]
-        for block, values in (
-            (constant, np.ones(len(numbers))),
-            *((blocks[name], getattr(numbers, name)) for name in _NUMBERS),
-        ):
-            if block.nnz:
-                table = table + sp.csr_array(values[:, None]) @ block
-        ends = sp.csr_array(table[:, self.size :]).toarray()
-        return ends[:, 0], sp.csr_array(table[:, : self.size]), ends[:, 1], equality
+
+class _TemplateSide:
+    """One side of a rule: what a cut's row takes from its example and from its numbers.
+
+    Plain arrays, because rules usually touch x through ``cut.of`` only, and a dozen small sparse
+    products a round would cost more than all else that is done to the round's rows.
+    """
+
+    def __init__(self, blocks: Mapping[str, Any], constant: Any, size: int, equality: bool) -> None:
+        self.equality = equality
+        self._x = sp.csr_array(blocks["pick"][:, :size])
+        self._x.sum_duplicates()
+        self._x.eliminate_zeros()
+        self._ends = blocks["pick"][:, size:].toarray()
+        self._added = [
+            (name, sp.csr_array(block[:, :size]), block[:, size:].toarray())
+            for name, block in ((None, constant), *((name, blocks[name]) for name in _NUMBERS))
+            if block.nnz
+        ]
+
+    def rows(self, numbers: Numbers) -> tuple[Floats, Any, Floats, bool]:
+        extra = _take_rows(self._x, numbers.example)
+        ends = self._ends[numbers.example]
+        for name, x, end in self._added:
+            values = np.ones(len(numbers)) if name is None else getattr(numbers, name)
+            ends = ends + values[:, None] * end
+            if x.nnz:
+                extra = sp.csr_array(extra + sp.csr_array(values[:, None]) @ x)
+        return ends[:, 0], extra, ends[:, 1], self.equality
+
+
+def _take_rows(matrix: Any, which: Ints) -> Any:
+    """Return ``matrix[which]`` of a CSR matrix (a third of the time of SciPy's own)."""
+    lengths = np.diff(matrix.indptr)[which]
+    ptr = np.concatenate([[0], np.cumsum(lengths)])
+    where = np.repeat(matrix.indptr[which] - ptr[:-1], lengths) + np.arange(ptr[-1])
+    arrays = (matrix.data[where], matrix.indices[where], ptr.astype(matrix.indptr.dtype))
+    return sp.csr_array(arrays, shape=(len(which), matrix.shape[1]))
 
 
 def _sides(rule: Any) -> list[tuple[Any, bool]]:

@@ -21,22 +21,19 @@ import scipy.sparse as sp
 
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
-from structopt.certificate import FEASIBLE, Certificate
 from structopt.checkpoint import Checkpoint
 from structopt.cuts import CutSet
 from structopt.errors import (
     BackendError,
-    IncompatibleError,
     InfeasibleError,
     InvalidInputError,
-    StructoptError,
     UnboundedError,
 )
 from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
 from structopt.lagrangian import Lagrangian
-from structopt.master import RestrictedMaster
-from structopt.result import Result, Stop
+from structopt.methods.base import Method
+from structopt.result import Result
 from structopt.separation import Separation, separate
 from structopt.structures.base import Structure
 from structopt.structures.parts import Floats
@@ -51,27 +48,17 @@ _SHARE = 0.4
 / 55 passes and 332 / 176 / 127 sweeps of the ascent: 0.4 is a fair balance of the two."""
 
 
-class CuttingPlane:
+class CuttingPlane(Method):
     """A cutting-plane run that can be stepped.
+
+    Parameters beyond those of every :class:`~structopt.methods.base.Method`:
 
     Parameters
     ----------
-    structure : Structure
-        Fitted: ``structure.fit(X, Y)``.
-    formulation : Formulation
-    data : DataSet
-        The encoded training data.
+    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+        See :class:`~structopt.methods.base.Method`.
     backend : str or Backend
-    tol : float
-        Relative certified gap to stop at.
-    abs_tol : float
-        Absolute certified gap to stop at.
-    max_iter : int
-        Rounds at most.
-    time_limit : float, optional
-        Seconds after which no new round begins.
-    callbacks : sequence of callables
-        Each is called with every :class:`~structopt.events.Round`; True stops the run.
+        Who solves the master problems.
     random_state : int, optional
         Seed of what the backend draws at random.
     warm_start : Result, optional
@@ -92,6 +79,8 @@ class CuttingPlane:
     True
     """
 
+    name = "cutting-plane"
+
     def __init__(
         self,
         structure: Structure,
@@ -108,19 +97,14 @@ class CuttingPlane:
         warm_start: Result | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
     ) -> None:
-        self._began = time.perf_counter()
-        _check_limits(tol, abs_tol, max_iter, time_limit)
-        self.structure, self.formulation, self.data = structure, formulation, data
-        self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
-        self.callbacks = tuple(callbacks)
-        self.master = self._declare()
+        super().__init__(
+            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
+            time_limit=time_limit, callbacks=callbacks,
+        )  # fmt: skip
         self.backend = registry.choose(backend, self.master, random_state)
         self.backend.start(self.master)
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
-        self._weights: Floats = np.zeros(data.n_features)
-        self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
-        self.history: list[Round] = []
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         if self._checkpoint is not None and (saved := self._checkpoint.load()) is not None:
@@ -131,32 +115,10 @@ class CuttingPlane:
     # ------------------------------------------------------------------ running
     def solve(self) -> Result:
         """Step until certified, out of budget, interrupted or stalled; return the best model."""
-        status: Stop = "max_iter"
-        try:
-            while len(self.history) < self.max_iter:
-                if self.time_limit is not None and self._elapsed() >= self.time_limit:
-                    status = "time_limit"
-                    break
-                record = self.step()
-                if self._done():
-                    status = "optimal"
-                    break
-                if self._told_to_stop(record):
-                    status = "callback"
-                    break
-                if self._idle >= 3:
-                    status = "stalled"
-                    break
-        except KeyboardInterrupt:
-            logger.warning("interrupted: returning the best model so far")
-            status = "interrupted"
-        except StructoptError as error:
-            if np.isfinite(self._primal):
-                error.result = self._result("stalled")
-            raise
+        result = super().solve()
         if self._checkpoint is not None:
             self._checkpoint.save(self._weights, self._cuts, force=True)
-        return self._result(status)
+        return result
 
     def step(self) -> Round:
         """Do one round and return its record."""
@@ -169,7 +131,7 @@ class CuttingPlane:
         repaired = time.perf_counter()
         separation = separate(self.master, self.data, x)
         asked = time.perf_counter()
-        self._bound_above(x[self.master.weight_columns], separation)
+        self._offer(x[self.master.weight_columns], separation.value, separation.residual)
         finished = self._done()
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
@@ -196,10 +158,6 @@ class CuttingPlane:
         self.history.append(record)
         logger.debug("%s", record)
         return record
-
-    def _told_to_stop(self, record: Round) -> bool:
-        answers = [callback(record) for callback in self.callbacks]  # every one hears of it
-        return any(answer is True for answer in answers)
 
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
@@ -270,11 +228,6 @@ class CuttingPlane:
         found = projection.solve(tolerance=1e-12).x
         return found if program.residual(found) < program.residual(x) else x
 
-    def _bound_above(self, weights: Floats, separation: Separation) -> None:
-        if separation.value < self._primal and separation.residual <= FEASIBLE:
-            self._primal, self._residual = separation.value, separation.residual
-            self._weights = weights.copy()
-
     def _drop(self) -> int:
         expired = self.master.pool.expired(self.backend.max_age)
         count = int(expired.sum())
@@ -305,30 +258,10 @@ class CuttingPlane:
             self._idle += tight
             self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
 
-    def _done(self) -> bool:
-        gap = self._primal - self._dual
-        return gap <= self.abs_tol or relative(self._primal, self._dual) <= self.tol
+    def _stalled(self) -> bool:
+        return self._idle >= 3
 
     # ------------------------------------------------------------------ before and after
-    def _declare(self) -> RestrictedMaster:
-        master = RestrictedMaster(
-            self.data.n_examples,
-            self.data.n_features,
-            sample_weight=self.data.sample_weight,
-            base=self.data.base,
-        )
-        self.formulation.master(master)
-        offered = self.structure.abilities()
-        for family in master.families:
-            if family.oracle.needs not in offered:
-                raise IncompatibleError(
-                    f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
-                    f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
-                    f"{type(self.structure).__name__} offers {sorted(offered)}."
-                )
-        master.compile()
-        return master
-
     def _adopt(self, weights: Floats, cuts: CutSet) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
         if cuts.fingerprint != self.fingerprint:
@@ -349,7 +282,8 @@ class CuttingPlane:
             self.backend.warm(multipliers)
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
-        self._bound_above(weights, separate(self.master, self.data, x))
+        separation = separate(self.master, self.data, x)
+        self._offer(weights, separation.value, separation.residual)
 
     @property
     def fingerprint(self) -> str:
@@ -362,35 +296,11 @@ class CuttingPlane:
     def _cuts(self) -> CutSet:
         return self.master.pool.export(self.fingerprint)
 
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self._began
+    def _solver(self) -> str:
+        return self.backend.name
 
-    def _result(self, status: Stop) -> Result:
-        note = "" if self._lagrangian is not None else "the lower bound is the solver's word"
-        certificate = Certificate(
-            primal=self._primal,
-            dual=self._dual,
-            tolerance=self.tol,
-            abs_tolerance=self.abs_tol,
-            residual=self._residual,
-            exact=self.structure.exact and self._lagrangian is not None,
-            note=note,
-        )
-        return Result(
-            weights=self._weights,
-            certificate=certificate,
-            history=tuple(self.history),
-            status=status,
-            seconds=self._elapsed(),
-            backend=self.backend.name,
-            cuts=self._cuts(),
-        )
+    def _certain(self) -> bool:
+        return self._lagrangian is not None
 
-
-def _check_limits(tol: float, abs_tol: float, max_iter: int, time_limit: float | None) -> None:
-    if not (0 <= tol < np.inf and 0 <= abs_tol < np.inf):
-        raise InvalidInputError(f"tol and abs_tol must be finite and >= 0; got {tol}, {abs_tol}.")
-    if max_iter < 1 or (time_limit is not None and not time_limit > 0):
-        raise InvalidInputError(
-            f"max_iter must be >= 1 and time_limit > 0; got {max_iter} and {time_limit}."
-        )
+    def _note(self) -> str:
+        return "" if self._lagrangian is not None else "the lower bound is the solver's word"

@@ -1,0 +1,189 @@
+"""What every method shares: rounds, budgets, callbacks, interruption, one Result.
+
+A method does one round in :meth:`Method.step` and keeps the best weights and bounds; `solve` is a
+loop around it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from structopt.certificate import FEASIBLE, Certificate
+from structopt.cuts import CutPool, CutSet
+from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
+from structopt.events import Callback, Round, relative
+from structopt.formulations.base import Formulation
+from structopt.master import RestrictedMaster
+from structopt.result import Result, Stop
+from structopt.structures.base import Structure
+from structopt.structures.parts import Floats
+from structopt.structures.shards import DataSet
+
+logger = logging.getLogger(__name__)
+
+
+class Method(ABC):
+    """Base of the methods.
+
+    Parameters
+    ----------
+    structure : Structure
+        Fitted: ``structure.fit(X, Y)``.
+    formulation : Formulation
+    data : DataSet
+        The encoded training data.
+    tol, abs_tol : float
+        Relative and absolute certified gap to stop at; either suffices.
+    max_iter : int
+        Rounds at most.
+    time_limit : float, optional
+        Seconds after which no new round begins.
+    callbacks : sequence of callables
+        Each is called with every :class:`~structopt.events.Round`; True stops the run.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        data: DataSet,
+        *,
+        tol: float = 1e-3,
+        abs_tol: float = 0.0,
+        max_iter: int = 10_000,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self._began = time.perf_counter()
+        _check_limits(tol, abs_tol, max_iter, time_limit)
+        self.structure, self.formulation, self.data = structure, formulation, data
+        self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
+        self.callbacks = tuple(callbacks)
+        self.history: list[Round] = []
+        self._weights: Floats = np.zeros(data.n_features)
+        self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
+        self.master = self._declare()
+
+    # ------------------------------------------------------------------ running
+    @abstractmethod
+    def step(self) -> Round:
+        """Do one round, append its record to `history` and return it."""
+
+    def solve(self) -> Result:
+        """Step until certified, out of budget, interrupted or stalled; return the best model."""
+        status: Stop = "max_iter"
+        try:
+            while len(self.history) < self.max_iter:
+                if self.time_limit is not None and self._elapsed() >= self.time_limit:
+                    status = "time_limit"
+                    break
+                record = self.step()
+                if self._done():
+                    status = "optimal"
+                    break
+                if self._told_to_stop(record):
+                    status = "callback"
+                    break
+                if self._stalled():
+                    status = "stalled"
+                    break
+        except KeyboardInterrupt:
+            logger.warning("interrupted: returning the best model so far")
+            status = "interrupted"
+        except StructoptError as error:
+            if np.isfinite(self._primal):
+                error.result = self._result("stalled")
+            raise
+        return self._result(status)
+
+    def _told_to_stop(self, record: Round) -> bool:
+        answers = [callback(record) for callback in self.callbacks]  # every one hears of it
+        return any(answer is True for answer in answers)
+
+    # ------------------------------------------------------------------ for the methods to use
+    def _offer(self, weights: Floats, value: float, residual: float = 0.0) -> None:
+        """Keep weights if they are feasible and their objective is the best so far."""
+        if value < self._primal and residual <= FEASIBLE:
+            self._primal, self._residual, self._weights = value, residual, weights.copy()
+
+    def _done(self) -> bool:
+        gap = self._primal - self._dual
+        return gap <= self.abs_tol or relative(self._primal, self._dual) <= self.tol
+
+    def _stalled(self) -> bool:
+        return False
+
+    def _note(self) -> str:
+        """Return what else a reader of the certificate should know."""
+        return ""
+
+    def _certain(self) -> bool:
+        """Return whether the lower bound is a proof."""
+        return True
+
+    def _solver(self) -> str:
+        """Return who solved what there was to solve."""
+        return self.name
+
+    def _cuts(self) -> CutSet:
+        return CutPool(None, self.data.n_features).export(f"none: {self.name}")
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _result(self, status: Stop) -> Result:
+        certificate = Certificate(
+            primal=self._primal,
+            dual=self._dual,
+            tolerance=self.tol,
+            abs_tolerance=self.abs_tol,
+            residual=self._residual,
+            exact=self.structure.exact and self._certain(),
+            note=self._note(),
+        )
+        return Result(
+            weights=self._weights,
+            certificate=certificate,
+            history=tuple(self.history),
+            status=status,
+            seconds=self._elapsed(),
+            backend=self._solver(),
+            cuts=self._cuts(),
+        )
+
+    def _declare(self) -> RestrictedMaster:
+        """Declare and compile the formulation; refuse what the structure cannot answer."""
+        master = RestrictedMaster(
+            self.data.n_examples,
+            self.data.n_features,
+            sample_weight=self.data.sample_weight,
+            base=self.data.base,
+        )
+        self.formulation.master(master)
+        offered = self.structure.abilities()
+        for family in master.families:
+            if family.oracle.needs not in offered:
+                raise IncompatibleError(
+                    f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
+                    f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
+                    f"{type(self.structure).__name__} offers {sorted(offered)}."
+                )
+        master.compile()
+        return master
+
+
+def _check_limits(tol: float, abs_tol: float, max_iter: int, time_limit: float | None) -> None:
+    if not (0 <= tol < np.inf and 0 <= abs_tol < np.inf):
+        raise InvalidInputError(f"tol and abs_tol must be finite and >= 0; got {tol}, {abs_tol}.")
+    if max_iter < 1 or (time_limit is not None and not time_limit > 0):
+        raise InvalidInputError(
+            f"max_iter must be >= 1 and time_limit > 0; got {max_iter} and {time_limit}."
+        )

@@ -20,6 +20,8 @@ here trusts a solver: y is only a suggestion, repaired until every column has a 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
@@ -30,6 +32,63 @@ from structopt.structures.parts import Floats
 
 ROUNDING = 1e-12
 """What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
+
+
+@dataclass(frozen=True)
+class Priced:
+    """Multipliers, reduced to what the bound needs of them.
+
+    Every part is linear in the multipliers, so an average of these is the average of the
+    multipliers, even over rounds whose cuts are long dropped.
+
+    Attributes
+    ----------
+    pull : array
+        The cut rows weighted by their multipliers and summed, over all columns.
+    gain : float
+        Their sides weighted likewise: lower.y+ - upper.y-.
+    static : array
+        Multipliers of the static rows.
+    """
+
+    pull: Floats
+    gain: float
+    static: Floats
+
+
+class Averages:
+    """Averages of multipliers over windows of rounds, for methods whose iterates circle.
+
+    In a proximal method with step t and centres c, the pull of round k is a subgradient of the
+    regulariser plus (w_k - c_k) / t. Averaged over a window the last term telescopes to (end -
+    begin) / (t * rounds), so the average is ever closer to dual feasible. Windows begin at rounds
+    that grow by `GROWTH`, and the last few are kept.
+    """
+
+    GROWTH, KEPT = 1.3, 8
+
+    def __init__(self) -> None:
+        self._rounds, self._next = 0, 0
+        self._windows: list[tuple[float, Priced]] = []
+
+    def add(self, priced: Priced, weight: float) -> list[Priced]:
+        """Take in a round and return the averages of all windows."""
+        if self._rounds >= self._next:
+            self._next = max(self._rounds + 1, int(self.GROWTH * self._rounds))
+            nothing = Priced(0.0 * priced.pull, 0.0, 0.0 * priced.static)
+            self._windows = [*self._windows[1 - self.KEPT :], (0.0, nothing)]
+        self._rounds += 1
+        averages = []
+        for k, (total, mean) in enumerate(self._windows):
+            share = weight / (total + weight)
+            mean = Priced(
+                mean.pull + share * (priced.pull - mean.pull),
+                mean.gain + share * (priced.gain - mean.gain),
+                mean.static + share * (priced.static - mean.static),
+            )
+            self._windows[k] = (total + weight, mean)
+            averages.append(mean)
+        return averages
 
 
 class Lagrangian:
@@ -60,24 +119,30 @@ class Lagrangian:
             self._anchor_duals = self._signed(static_duals, self.program.lower, self.program.upper)
             self._anchor = self.program.q - self.program.A.T @ self._anchor_duals
 
-    def value(
-        self, rows: Rows, cut_duals: Floats, static_duals: Floats | None, x: Floats
-    ) -> float:
-        """Return a lower bound from the multipliers, -inf if they cannot be repaired."""
+    def price(self, rows: Rows, cut_duals: Floats, static_duals: Floats | None) -> Priced:
+        """Return what the bound needs of the multipliers, signs and slacks repaired."""
         p = self.program
-        y = self._signed(cut_duals, rows.lower, rows.upper)
-        y = self._rest_slacks(rows, y)
+        y = self._rest_slacks(rows, self._signed(cut_duals, rows.lower, rows.upper))
         given = np.zeros(len(p.lower)) if static_duals is None else static_duals
         static = self._signed(given, p.lower, p.upper)
-        reduced = p.q - rows.pull(p, y) - p.A.T @ static
+        return Priced(rows.pull(p, y), _sided(y, rows.lower, rows.upper), static)
+
+    def value(self, priced: Priced, x: Floats) -> float:
+        """Return a lower bound, -inf if the multipliers cannot be repaired.
+
+        ``x`` is the master's point, used where P couples columns.
+        """
+        p = self.program
+        pull, gain, static = priced.pull, priced.gain, priced.static
+        reduced = p.q - pull - p.A.T @ static
         if len(static) and self._overshoot(reduced) > 0.0:
             static, reduced = self._polish(static, reduced)
         t = self._step_from_anchor(reduced)
         if t < 1.0:
-            y = t * y
+            gain = t * gain
             static = (1 - t) * self._anchor_duals + t * static
             reduced = (1 - t) * self._anchor + t * reduced
-        bound = _sided(y, rows.lower, rows.upper) + _sided(static, p.lower, p.upper)
+        bound = gain + _sided(static, p.lower, p.upper)
         return float(bound + self._separable(reduced) + self._block(reduced, x) + p.offset)
 
     @staticmethod

@@ -21,7 +21,7 @@ def test_grid_equals_enumeration(make, kind, backend):
     problem = X, Y, structure, _ = make(np.random.default_rng(1))
     formulation = FORMULATIONS[kind](2.0)
     linear = kind.startswith("lp")
-    if (backend == "highs") != linear and backend in ("highs", "ascent"):
+    if backend in ("highs", "proximal") and not linear or backend == "ascent" and linear:
         with pytest.raises(so.errors.IncompatibleError, match=f"'{backend}' backend takes"):
             solve(structure, formulation, X, Y, backend=backend)
         return

@@ -200,6 +200,20 @@ class Ascent(Backend):
         self._solves = 0
         p.alpha = alpha * np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
 
+    def shift(self, linear: Floats, stretch: float) -> None:
+        """Change the linear cost of the weights and stretch their inverse curvature by a factor.
+
+        Multipliers stay; the plane products, linear in the inverse curvature, are stretched too.
+        """
+        self._linear = linear
+        self._pure = False
+        if stretch != 1.0:
+            self._inverse = self._inverse * stretch
+            if self._layout is not None:
+                self._layout.gram[1][:] *= stretch
+        if self._solves:
+            self._w = self._weights_of(self._v)
+
     def _caps(self, groups: Ints) -> Floats:
         costs = self._program.q[self._program.slacks]
         caps = np.full(len(groups), np.inf)

@@ -43,6 +43,8 @@ class MasterSolution:
         Iterations in the solver's own unit.
     message : str
         The solver's own words, for errors.
+    weight : float
+        Of this solution among those that are averaged.
     """
 
     status: Status
@@ -51,6 +53,7 @@ class MasterSolution:
     static_duals: Floats | None
     iterations: int
     message: str = ""
+    weight: float = 1.0
 
 
 class Compiled(Protocol):
@@ -75,6 +78,12 @@ class Backend(Parameters, ABC):
     max_age: ClassVar[int] = 10
     """Rounds that a cut may stay idle before it is dropped (10 halved HiGHS' time at no extra
     pass; 3 cost 44% more passes)."""
+
+    moving: ClassVar[bool] = False
+    """Whether solves differ even without new cuts, so that multipliers are worth averaging."""
+
+    finisher: ClassVar[str | None] = None
+    """The exact backend that finishes for a moving one when no new cuts come."""
 
     def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
         """Return why this backend cannot take a master, or None if it can.

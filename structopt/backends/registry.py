@@ -17,20 +17,21 @@ logger = logging.getLogger(__name__)
 
 _HOME = {
     "ascent": ("ascent", "Ascent"),
+    "proximal": ("proximal", "Proximal"),
     "highs": ("highs", "HiGHS"),
     "clarabel": ("clarabel", "Clarabel"),
     "osqp": ("osqp", "OSQP"),
     "cvxpy": ("reference", "CVXPY"),
 }
 # the order in which "auto" asks: each is the fastest that takes what the ones before refuse
-_PREFERENCE = ("ascent", "highs", "clarabel", "cvxpy")
+_PREFERENCE = ("ascent", "proximal", "highs", "clarabel", "cvxpy")
 
 
 def names() -> list[str]:
     """Return the names of all backends.
 
     >>> names()
-    ['ascent', 'highs', 'clarabel', 'osqp', 'cvxpy']
+    ['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'cvxpy']
     """
     return list(_HOME)
 

@@ -31,7 +31,7 @@ from structopt.errors import (
 )
 from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
-from structopt.lagrangian import Lagrangian
+from structopt.lagrangian import Averages, Lagrangian
 from structopt.methods.base import Method
 from structopt.result import Result
 from structopt.separation import Separation, separate
@@ -46,6 +46,9 @@ _LOOSE, _TIGHT = 0.3, 1e-11
 _SHARE = 0.4
 """The master's tolerance as a share of the current gap. On OCR letters 0.2 / 0.5 / 1.0 take 28 / 31
 / 55 passes and 332 / 176 / 127 sweeps of the ascent: 0.4 is a fair balance of the two."""
+
+_SETTLED = 50
+"""Rounds without a new cut after which a moving backend hands over to an exact one."""
 
 
 class CuttingPlane(Method):
@@ -103,8 +106,10 @@ class CuttingPlane(Method):
         )  # fmt: skip
         self.backend = registry.choose(backend, self.master, random_state)
         self.backend.start(self.master)
+        self._solvers = [self.backend.name]
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
+        self._averages = Averages()
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         if self._checkpoint is not None and (saved := self._checkpoint.load()) is not None:
@@ -199,9 +204,15 @@ class CuttingPlane(Method):
         else:
             if len(self.master.pool) == 0:
                 self._lagrangian.anchor(solution.static_duals)
-            bound = self._lagrangian.value(
-                self.master.rows, solution.cut_duals, solution.static_duals, solution.x
+            priced = self._lagrangian.price(
+                self.master.rows, solution.cut_duals, solution.static_duals
             )
+            bound = self._lagrangian.value(priced, solution.x)
+            if self.backend.moving:
+                averages = self._averages.add(priced, solution.weight)
+                if len(self.history) % max(1, len(self.history) // 50) == 0:
+                    values = (self._lagrangian.value(mean, solution.x) for mean in averages)
+                    bound = max(bound, *values)
         if not np.isnan(bound):
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at
@@ -255,11 +266,22 @@ class CuttingPlane(Method):
             self._idle, self._master_tolerance = 0, wanted
         else:
             tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.tol)
-            self._idle += tight
+            self._idle += tight or self.backend.moving
+            if self.backend.moving and self._idle >= _SETTLED:
+                self._hand_over()
             self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
 
+    def _hand_over(self) -> None:
+        """Let an exact backend finish: the pool holds what the answer needs."""
+        if (exact := self.backend.finisher) is not None:
+            logger.info("%r hands over to %r", self.backend.name, exact)
+            self._solvers.append(exact)
+            self._idle, self.backend = 0, registry.choose(exact, self.master)
+            self.backend.start(self.master)
+            self.backend.append(self.master.rows)
+
     def _stalled(self) -> bool:
-        return self._idle >= 3
+        return self._idle >= 3 and not self.backend.moving
 
     # ------------------------------------------------------------------ before and after
     def _adopt(self, weights: Floats, cuts: CutSet) -> None:
@@ -297,7 +319,7 @@ class CuttingPlane(Method):
         return self.master.pool.export(self.fingerprint)
 
     def _solver(self) -> str:
-        return self.backend.name
+        return ", then ".join(self._solvers)
 
     def _certain(self) -> bool:
         return self._lagrangian is not None

@@ -1,0 +1,135 @@
+r"""Stabilised cutting planes: the proximal point method around a linear master.
+
+Plain cutting planes jump between vertices of a linear master. Here each solve adds a proximal term,
+
+    min  c.(w, xi) + l1.|w| + 1/(2t) |w - centre|^2    s.t. the cuts so far,
+
+does a few sweeps of the dual ascent on it, and moves the centre towards (and beyond) the solution:
+centre += relax * (w - centre). The multipliers of single solves are not dual feasible for the
+linear programme, but their averages over windows of rounds become so
+(:class:`structopt.lagrangian.Averages`), which is where the certificate comes from.
+
+The step t follows the size of the weights in use: t = mean |w_j| / mean cost of a weight.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from structopt.backends.ascent import Ascent
+from structopt.backends.base import Backend, Compiled, MasterSolution
+from structopt.program import Program, Rows
+from structopt.structures.parts import Floats
+
+
+class Proximal(Backend):
+    """Proximal point method with dual ascent, for linear masters with a price on every weight.
+
+    Parameters
+    ----------
+    step : float, optional
+        t at the start; by default it is taken from the first cuts. It is adapted in any case.
+    sweeps : int
+        Sweeps of the ascent in one solve.
+    relax : float
+        How far the centre moves: 1 to the solution, up to 2 beyond.
+    seed : int
+        Of the order in which groups are visited.
+    """
+
+    name = "proximal"
+    live_rows = True
+    moving = True
+    finisher = "highs"
+
+    def __init__(
+        self, *, step: float | None = None, sweeps: int = 2, relax: float = 1.5, seed: int = 0
+    ) -> None:
+        self.step, self.sweeps, self.relax, self.seed = step, sweeps, relax, seed
+
+    def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
+        """Return why the master is not of this backend's form, or None."""
+        if (refused := super().refusal(program, samples)) is not None or program is None:
+            return refused
+        if not np.all(_price(program) > 0):
+            return f"The {self.name!r} backend needs a price on every weight, such as norm1(w)."
+        return Ascent().refusal(_with_proximal_term(program), samples)
+
+    def start(self, master: Compiled) -> None:
+        """Bind a linear master."""
+        program = master.program
+        assert program is not None, "refusal() turns conic masters away"
+        self._program = program
+        self._ascent = Ascent(max_sweeps=self.sweeps, seed=self.seed)
+        self._ascent.start(SimpleNamespace(program=_with_proximal_term(program)))
+        self._centre = np.clip(np.zeros(program.weights.stop - program.weights.start),
+                               program.lb[program.weights], program.ub[program.weights])  # fmt: skip
+        self._t, self._solves, self._next = 1.0, 0, 1
+        self._started = False
+
+    def append(self, rows: Rows) -> None:
+        """Add cut rows; the first ones set the step."""
+        if not self._started and len(rows):
+            self._started = True
+            self._stretch(self.step or self._first_step(rows))
+        self._ascent.append(rows)
+
+    def delete(self, keep: NDArray[np.bool_]) -> None:
+        """Keep only some cut rows."""
+        self._ascent.delete(keep)
+
+    def warm(self, cut_duals: Floats) -> None:
+        """Start from given multipliers."""
+        self._ascent.warm(cut_duals)
+
+    def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
+        """Solve the proximal master roughly and move the centre."""
+        self._recentre(1.0)
+        solution = self._ascent.solve(tolerance=0.0, time_limit=time_limit)
+        weights = solution.x[self._program.weights]
+        t = self._t
+        self._centre = self._centre + self.relax * (weights - self._centre)
+        self._solves += 1
+        if self._solves >= self._next and np.any(weights) and self.step is None:
+            self._next = 2 * self._solves
+            price = _price(self._program)
+            self._stretch(float(np.abs(weights[weights != 0]).mean() / price.mean()))
+        return replace(solution, status="inaccurate", weight=self.relax * t)
+
+    def _first_step(self, rows: Rows) -> float:
+        """Return a t of the size of weights that would satisfy a cut evenly."""
+        size = self._program.weights.stop - self._program.weights.start
+        deltas = rows.directions.tocsr(rows.base, size)
+        total = np.asarray(abs(deltas).sum(axis=1)).ravel() * np.abs(rows.factor)
+        side = np.abs(np.where(np.isfinite(rows.lower), rows.lower, rows.upper))
+        even = np.median(side / np.maximum(total, 1e-300))
+        return float(max(even, 1e-12) / _price(self._program).mean())
+
+    def _stretch(self, t: float) -> None:
+        ratio, self._t = t / self._t, t
+        self._recentre(ratio)
+
+    def _recentre(self, ratio: float) -> None:
+        cost = self._program.q[self._program.weights]
+        self._ascent.shift(cost - self._centre / self._t, ratio)
+
+
+def _price(program: Program) -> Floats:
+    """Return what a unit of each weight costs where it costs least."""
+    cost, l1 = program.q[program.weights], program.l1[program.weights]
+    up = np.where(program.ub[program.weights] > 0, cost + l1, np.inf)
+    down = np.where(program.lb[program.weights] < 0, l1 - cost, np.inf)
+    price = np.minimum(up, down)
+    return np.asarray(np.where(np.isfinite(price), price, 1.0))  # a fixed weight costs nothing
+
+
+def _with_proximal_term(program: Program) -> Program:
+    curvature = np.zeros(program.size)
+    curvature[program.weights] = 1.0
+    return replace(program, P=sp.diags_array(curvature, format="csc"))

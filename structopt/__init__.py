@@ -27,15 +27,20 @@ _HOME = {
     "M3N": "formulations.m3n",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
+    "References": "structures.references",
     "Result": "result",
     "Round": "events",
+    "StructRMM": "formulations.struct_rmm",
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
     "StructuredClassifier": "estimator",
     "best_other": "structures.oracles",
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
+    "nearest_reference": "structures.oracles",
     "slack_rescaled": "structures.oracles",
+    "worst": "structures.oracles",
+    "worst_reference": "structures.oracles",
 }
 _MODULES = ("bench", "datasets", "errors")
 
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
     from structopt.formulations.base import Formulation
     from structopt.formulations.lp_struct import LPStruct
     from structopt.formulations.m3n import M3N
+    from structopt.formulations.struct_rmm import StructRMM
     from structopt.formulations.struct_svm import StructSVM
     from structopt.methods.cutting_plane import CuttingPlane
     from structopt.model_file import load_model
@@ -58,7 +64,16 @@ if TYPE_CHECKING:
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated
     from structopt.structures.multiclass import Multiclass
-    from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled
+    from structopt.structures.oracles import (
+        Oracle,
+        best_other,
+        loss_augmented,
+        nearest_reference,
+        slack_rescaled,
+        worst,
+        worst_reference,
+    )
+    from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
 
 

@@ -346,7 +346,7 @@ def _assemble(sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> RowParts:
     upper = -constant if equality else np.full(len(constant), np.inf)
     if len(sides) == 2:
         other_factor, other_extra, other_constant, other_equality = sides[1]
-        opposite = np.allclose(factor, -other_factor) and abs(extra + other_extra).max() == 0
+        opposite = np.allclose(factor, -other_factor) and (extra + other_extra).count_nonzero() == 0
         if equality or other_equality or not opposite:
             raise IncompatibleError(
                 "The two constraints of a rule must bound the same expression from both sides; "

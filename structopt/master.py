@@ -154,7 +154,8 @@ class RestrictedMaster:
         rows = []
         for family in self.families:
             parts = family.row_parts(one, lambda: empty)
-            rows.append(Rows(none, self.pool.base, parts.factor, parts.extra, parts.lower, parts.upper))
+            given = (parts.factor, parts.extra, parts.lower, parts.upper)
+            rows.append(Rows(none, self.pool.base, *given, one.example))
         return rows
 
     # ------------------------------------------------------------------ growing
@@ -176,7 +177,8 @@ class RestrictedMaster:
             np.concatenate([old.lower, parts.lower]),
             np.concatenate([old.upper, parts.upper]),
         )
-        return Rows(added, base, parts.factor, parts.extra, parts.lower, parts.upper)
+        owner = numbers.example[new]
+        return Rows(added, base, parts.factor, parts.extra, parts.lower, parts.upper, owner)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Drop the cuts where ``mask`` is false."""
@@ -189,7 +191,10 @@ class RestrictedMaster:
     def rows(self) -> Rows:
         """The rows of all cuts that stand."""
         r = self._rows
-        return Rows(self.pool.directions, self.pool.base, r.factor, r.extra, r.lower, r.upper)
+        owner = self.pool.numbers.example
+        return Rows(
+            self.pool.directions, self.pool.base, r.factor, r.extra, r.lower, r.upper, owner
+        )
 
     def problem(self) -> tuple[Any, list[tuple[NDArray[np.bool_], list[Any]]]]:
         """Rebuild the whole CVXPY problem; also each family's cuts and their constraints."""

@@ -113,6 +113,8 @@ class Rows:
     extra : sparse matrix
         Every other coefficient, over all columns of the program.
     lower, upper : arrays
+    owner : array of int
+        The example of each row (0 for joint rows): rows of one example are best treated together.
     """
 
     directions: Directions
@@ -121,6 +123,7 @@ class Rows:
     extra: Any
     lower: Floats
     upper: Floats
+    owner: Ints
 
     def __len__(self) -> int:
         return len(self.lower)

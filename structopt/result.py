@@ -13,7 +13,9 @@ from structopt.structures.parts import Floats
 if TYPE_CHECKING:
     from structopt.cuts import CutSet
 
-Stop = Literal["optimal", "max_iter", "time_limit", "interrupted", "callback", "stalled"]
+Stop = Literal[
+    "optimal", "separated", "max_iter", "time_limit", "interrupted", "callback", "stalled"
+]
 
 
 @dataclass(frozen=True)
@@ -23,15 +25,16 @@ class Result:
     Attributes
     ----------
     weights : array
-        The weights with the lowest objective that any round certified.
+        The weights with the lowest objective that any round certified; of online methods, which
+        minimise none, those after the last epoch.
     certificate : Certificate
         Bounds on the objective, recomputed from the data.
     history : tuple of Round
         One record a round.
     status : str
-        Why the run stopped: "optimal" (the certified gap reached the tolerance), "max_iter",
-        "time_limit", "interrupted" (Ctrl-C), "callback", or "stalled" (the solver's accuracy
-        admits no further progress).
+        Why the run stopped: "optimal" (the certified gap reached the tolerance), "separated" (an
+        online method's epoch made no mistake), "max_iter", "time_limit", "interrupted" (Ctrl-C),
+        "callback", or "stalled" (the solver's accuracy admits no further progress).
     seconds : float
         Wall time of the run.
     backend : str

@@ -4,6 +4,11 @@ The objective at weights w is a minimum over the slacks, so the slacks are raise
 oracles ask for: for each family, the answer's row ``factor * w.delta + gamma * xi >= lower`` gives
 ``xi = max(0, (lower - factor * w.delta) / gamma)``. That value is an upper bound on the optimum,
 whatever the master's own slacks were.
+
+Families without slacks are hard: where they are violated, the point moves towards a point that
+satisfies them strictly, just far enough. Violations and objective are convex, so with v the largest
+violation of a family at either end, ``(1 - t) v_inside + t v <= 0`` at the point
+``(1 - t) inside + t x``, slacks included.
 """
 
 from __future__ import annotations
@@ -34,24 +39,42 @@ class Found:
 
 
 @dataclass(frozen=True)
+class Inside:
+    """A feasible point and its largest (negative) violation in each family without slacks."""
+
+    point: Floats
+    violations: dict[int, float]
+
+
+@dataclass(frozen=True)
 class Separation:
     """What one pass found.
 
     Attributes
     ----------
+    point : array
+        The feasible point that was evaluated, over all columns.
     value : float
-        The objective at the weights; infinite if a family without slacks is violated.
+        The objective there; infinite if families without slacks are violated and no point that
+        satisfies them is known.
     residual : float
-        Violation of the static constraints and of families without slacks.
+        Violation of the static constraints there.
     violation : float
         The largest violation of a row at the master's own solution.
     found : list of Found
+    inside : Inside or None
+        The point, if it satisfies all families without slacks strictly.
+    exact : bool
+        Whether every oracle proved its answers; if not, `value` may be too low.
     """
 
+    point: Floats
     value: float
     residual: float
     violation: float
     found: list[Found]
+    inside: Inside | None
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -63,14 +86,17 @@ class _Candidates:
     directions: Callable[[Ints], Any]
 
 
-def separate(master: RestrictedMaster, data: DataSet, x: Floats) -> Separation:
-    """Ask every family's oracle at the weights in ``x``."""
+def separate(
+    master: RestrictedMaster, data: DataSet, x: Floats, inside: Inside | None = None
+) -> Separation:
+    """Ask every family's oracle at the weights in ``x``; ``inside`` is a point to retreat to."""
     weights = np.ascontiguousarray(x[master.weight_columns])
     asked: dict[Oracle, list[Answers]] = {}
     raised = x.copy()
     raised[master.slack_columns] = 0.0
     bare = raised.copy()
-    found, worst, hard = [], 0.0, 0.0
+    found, worst = [], 0.0
+    hard: dict[int, float] = {}
     for number, family in enumerate(master.families):
         if family.oracle not in asked:
             asked[family.oracle] = data.ask(family.oracle, weights)
@@ -79,7 +105,9 @@ def separate(master: RestrictedMaster, data: DataSet, x: Floats) -> Separation:
         everyone = np.arange(len(candidates.numbers))
         explicit = partial(_explicit, data, candidates, everyone)
         parts = master.lift(number, candidates.numbers, explicit)
-        hard = max(hard, _raise_slacks(master, parts, candidates.score, bare, raised))
+        signed = _raise_slacks(master, parts, candidates.score, bare, raised)
+        if signed > -np.inf:
+            hard[number] = signed
         value = parts.factor * candidates.score + parts.extra @ x
         violation = np.maximum(parts.lower - value, value - parts.upper)
         worst = max(worst, float(violation.max(initial=0.0)))
@@ -88,9 +116,16 @@ def separate(master: RestrictedMaster, data: DataSet, x: Floats) -> Separation:
         if len(which):
             wanted = partial(candidates.directions, which)
             found.append(Found(number, candidates.numbers.take(which), wanted))
-    residual = hard if master.program is None else max(hard, master.program.residual(raised))
-    value = master.objective(raised) if hard <= 1e-9 else np.inf
-    return Separation(value, residual, worst, found)
+    exact = all(answer.exact for answers in asked.values() for answer in answers)
+    violated = {k: v for k, v in hard.items() if v > 0}
+    if violated and inside is None:
+        return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact)
+    if violated and inside is not None:
+        t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
+        raised = (1.0 - t) * inside.point + t * raised
+    residual = 0.0 if master.program is None else master.program.residual(raised)
+    here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
+    return Separation(raised, master.objective(raised), residual, worst, found, here, exact)
 
 
 def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
@@ -135,7 +170,8 @@ def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
 def _raise_slacks(
     master: RestrictedMaster, parts: RowParts, score: Floats, bare: Floats, raised: Floats
 ) -> float:
-    """Raise slacks in ``raised`` until the rows hold; return the violation of rows without one."""
+    """Raise slacks in ``raised`` until the rows hold; return the largest signed violation of rows
+    without one (-inf if every row has one)."""
     is_slack = np.zeros(master.size, dtype=bool)
     is_slack[master.slack_columns] = True
     row = np.repeat(np.arange(len(score)), np.diff(parts.extra.indptr))
@@ -150,4 +186,4 @@ def _raise_slacks(
     tight = np.ones(len(score), dtype=bool)
     tight[row] = False
     violation = np.maximum(parts.lower - value, value - parts.upper)[tight]
-    return float(violation.max(initial=0.0))
+    return float(violation.max(initial=-np.inf))

@@ -61,6 +61,7 @@ def cuts(p, matrix, lower, upper=None):
         sp.csr_array(extra),
         np.asarray(lower, float),
         np.full(count, INF) if upper is None else np.asarray(upper, float),
+        np.zeros(count, np.int64),
     )
 
 

@@ -40,6 +40,7 @@ class _Planes:
     sign: Floats
     weight: Floats  # divided into alpha to give the row's multiplier
     group: Ints
+    soft: NDArray[np.bool_]  # whether the row has a slack
     rhs: Floats
     directions: Directions  # coefficients already scaled
     alpha: Floats
@@ -47,7 +48,7 @@ class _Planes:
     def take(self, which: Ints) -> _Planes:
         return _Planes(
             self.row[which], self.sign[which], self.weight[which], self.group[which],
-            self.rhs[which], self.directions.take(which), self.alpha[which],
+            self.soft[which], self.rhs[which], self.directions.take(which), self.alpha[which],
         )  # fmt: skip
 
     def plus(self, other: _Planes) -> _Planes:
@@ -56,6 +57,7 @@ class _Planes:
             sign=np.concatenate([self.sign, other.sign]),
             weight=np.concatenate([self.weight, other.weight]),
             group=np.concatenate([self.group, other.group]),
+            soft=np.concatenate([self.soft, other.soft]),
             rhs=np.concatenate([self.rhs, other.rhs]),
             directions=Directions.concatenate([self.directions, other.directions]),
             alpha=np.concatenate([self.alpha, other.alpha]),
@@ -144,7 +146,8 @@ class Ascent(Backend):
         self._n_groups = len(program.slacks)
         none = Directions(np.zeros(1, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
         empty = np.zeros(0)
-        self._planes = _Planes(none.source, empty, empty, none.source, empty, none, empty)
+        soft = np.zeros(0, dtype=bool)
+        self._planes = _Planes(none.source, empty, empty, none.source, soft, empty, none, empty)
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: _Layout | None = None
         self._solves = 0
@@ -168,8 +171,12 @@ class Ascent(Backend):
         weight = np.ones(len(rows))
         weight[entries == 1] = np.abs(rows.extra.data)
         hard = np.flatnonzero(slack < 0)
-        slack[hard] = self._n_groups + np.arange(len(hard))
-        self._n_groups += len(hard)
+        # any group will do for a hard row; its example's shares the most parts with it
+        n_slacks, owner = len(self._program.slacks), rows.owner[hard]
+        slack[hard] = np.where(owner < n_slacks, owner, n_slacks + owner)
+        soft = np.ones(len(rows), dtype=bool)
+        soft[hard] = False
+        self._n_groups = max(self._n_groups, int(slack.max(initial=-1)) + 1)
         directions = rows.directions.take(which)
         factor = sign * (rows.factor / weight)[which]
         scaled = Directions(
@@ -178,7 +185,7 @@ class Ascent(Backend):
         )  # fmt: skip
         return _Planes(
             which + self._n_rows, np.full(len(which), sign), weight[which], slack[which],
-            sign * (bound / weight)[which], scaled, np.zeros(len(which)),
+            soft[which], sign * (bound / weight)[which], scaled, np.zeros(len(which)),
         )  # fmt: skip
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
@@ -195,10 +202,11 @@ class Ascent(Backend):
         """Start from given multipliers, scaled down where they exceed a slack's cost."""
         p = self._planes
         alpha = np.maximum(p.sign * cut_duals[p.row], 0.0) * p.weight
-        load = np.bincount(p.group, alpha, minlength=self._n_groups)
+        load = np.bincount(p.group, alpha * p.soft, minlength=self._n_groups)
         cap = self._caps(np.arange(self._n_groups))
         self._solves = 0
-        p.alpha = alpha * np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
+        fits = np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
+        p.alpha = alpha * np.where(p.soft, fits, 1.0)
 
     def shift(self, linear: Floats, stretch: float) -> None:
         """Change the linear cost of the weights and stretch their inverse curvature by a factor.
@@ -244,7 +252,7 @@ class Ascent(Backend):
         while not converged and sweeps < self.max_sweeps and time.perf_counter() < deadline:
             visited = np.arange(len(cap)) if everyone else np.flatnonzero(gaps > 0.2 * gaps.mean())
             kernels.sweep(
-                self._random.permutation(visited), *layout.planes, layout.rhs, *layout.parts,
+                self._random.permutation(visited), *layout.planes, layout.rhs, layout.soft, *layout.parts,
                 *layout.gram, *base, cap, alpha, gaps, v, w,
                 self._inverse, self._linear, self._l1, self._lb, self._ub, self._pure, self.steps,
             )  # fmt: skip
@@ -254,7 +262,7 @@ class Ascent(Backend):
             converged = small and everyone
             everyone = small or not everyone
         self._planes.alpha[layout.order] = alpha
-        hinge = kernels.hinges(*layout.planes, layout.rhs, *layout.parts, *base, w)
+        hinge = kernels.hinges(*layout.planes, layout.rhs, layout.soft, *layout.parts, *base, w)
         return self._solution(layout.groups, hinge, converged, visits)
 
     def _weights_of(self, v: Floats) -> Floats:
@@ -312,7 +320,7 @@ class Ascent(Backend):
         new_place[order] = np.repeat(gram[0][:-1], counts) + inside * np.repeat(counts, counts)
         new_width[order] = inside
         self._layout = _Layout(
-            True, order, groups, (group_ptr, d.ptr, local, d.coef), p.rhs[order],
+            True, order, groups, (group_ptr, d.ptr, local, d.coef), p.rhs[order], p.soft[order],
             tuple(parts), gram, new_place, new_width,
         )  # fmt: skip
         return self._layout
@@ -327,6 +335,7 @@ class _Layout:
     groups: Ints
     planes: tuple[NDArray[np.generic], ...]
     rhs: Floats
+    soft: NDArray[np.bool_]
     parts: tuple[Ints, ...]
     gram: tuple[Ints, Floats]
     place: Ints  # of each plane's row in the flat gram, in order of arrival
@@ -338,6 +347,7 @@ class _Layout:
     def taken(self, which: Ints) -> _Layout:
         which = which[which < len(self.place)]
         return _Layout(
-            False, self.order, self.groups, self.planes, self.rhs, self.parts, self.gram,
+            False, self.order, self.groups, self.planes, self.rhs, self.soft, self.parts,
+            self.gram,
             self.place[which], self.width[which],
         )  # fmt: skip

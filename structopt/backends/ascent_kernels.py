@@ -110,56 +110,75 @@ def grow_gram(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
     return gram_ptr, gram
 
 
-@njit(cache=True)
-def settle_block(slope, gram, alpha, c, cap, total, steps):
-    """Maximise ``slope.d - 1/2 d'Gd`` over alpha + d >= 0, sum <= cap; return the sum.
+@njit(cache=True, inline="always")
+def raise_by(slope, square, room):
+    """Return the best step of one multiplier upwards, and its gain."""
+    if slope <= 0.0 or room <= 0.0:
+        return 0.0, 0.0
+    step = min(slope / max(square, 1e-300), room)
+    return step, step * slope - 0.5 * step * step * square
 
-    Each step takes the best of: raise the steepest plane, lower the flattest, move from one to
-    the other (SMO).
+
+@njit(cache=True)
+def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
+    """Maximise ``slope.d - 1/2 d'Gd`` over alpha + d >= 0, sum of the soft ones <= cap.
+
+    Each step takes the best of: raise the steepest plane (soft or hard), lower the flattest, move
+    from one soft plane to another (SMO). ``total`` is the sum of the soft multipliers.
     """
     for _ in range(steps):
-        up, down = 0, -1
+        up, firm, down, drop = -1, -1, -1, -1  # steepest soft, hard; flattest soft, hard
         for r in range(c):
-            if slope[r] > slope[up]:
-                up = r
-            if alpha[r] > 0.0 and (down < 0 or slope[r] < slope[down]):
-                down = r
-        best, kind, step = 0.0, 0, 0.0
-        if slope[up] > 0.0 and total < cap:
-            s = min(slope[up] / max(gram[up * c + up], 1e-300), cap - total)
-            gain = s * slope[up] - 0.5 * s * s * gram[up * c + up]
+            if soft[r]:
+                if up < 0 or slope[r] > slope[up]:
+                    up = r
+                if alpha[r] > 0.0 and (down < 0 or slope[r] < slope[down]):
+                    down = r
+            else:
+                if firm < 0 or slope[r] > slope[firm]:
+                    firm = r
+                if alpha[r] > 0.0 and (drop < 0 or slope[r] < slope[drop]):
+                    drop = r
+        best, to, off, step = 0.0, -1, -1, 0.0
+        if up >= 0:
+            s, gain = raise_by(slope[up], gram[up * c + up], cap - total)
             if gain > best:
-                best, kind, step = gain, 1, s
-        if down >= 0 and slope[down] < 0.0:
-            s = min(-slope[down] / max(gram[down * c + down], 1e-300), alpha[down])
-            gain = -s * slope[down] - 0.5 * s * s * gram[down * c + down]
+                best, to, off, step = gain, up, -1, s
+            if down >= 0 and down != up:
+                width = gram[up * c + up] + gram[down * c + down] - 2.0 * gram[up * c + down]
+                s, gain = raise_by(slope[up] - slope[down], width, alpha[down])
+                if gain > best:
+                    best, to, off, step = gain, up, down, s
+        if down >= 0:
+            s, gain = raise_by(-slope[down], gram[down * c + down], alpha[down])
             if gain > best:
-                best, kind, step = gain, 2, s
-        if down >= 0 and down != up and slope[up] > slope[down]:
-            width = gram[up * c + up] + gram[down * c + down] - 2.0 * gram[up * c + down]
-            s = min((slope[up] - slope[down]) / max(width, 1e-300), alpha[down])
-            gain = s * (slope[up] - slope[down]) - 0.5 * s * s * width
+                best, to, off, step = gain, -1, down, s
+        if firm >= 0:
+            s, gain = raise_by(slope[firm], gram[firm * c + firm], np.inf)
             if gain > best:
-                best, kind, step = gain, 3, s
+                best, to, off, step = gain, firm, -1, s
+        if drop >= 0:
+            s, gain = raise_by(-slope[drop], gram[drop * c + drop], alpha[drop])
+            if gain > best:
+                best, to, off, step = gain, -1, drop, s
         if best <= 1e-300:
             break
-        if kind != 2:
-            alpha[up] += step
+        if to >= 0:
+            alpha[to] += step
             for r in range(c):
-                slope[r] -= step * gram[up * c + r]
-        if kind != 1:
-            alpha[down] = 0.0 if step == alpha[down] else alpha[down] - step
+                slope[r] -= step * gram[to * c + r]
+        if off >= 0:
+            alpha[off] = 0.0 if step == alpha[off] else alpha[off] - step
             for r in range(c):
-                slope[r] += step * gram[down * c + r]
-        if kind == 1:
+                slope[r] += step * gram[off * c + r]
+        if to >= 0 and off < 0 and soft[to]:
             total = cap if step == cap - total else total + step
-        elif kind == 2:
+        elif off >= 0 and to < 0 and soft[off]:
             total -= step
-    return total
 
 
 @njit(cache=True)
-def sweep(order, group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_offset,
+def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
           gram_ptr, gram, indptr, indices, data, cap, alpha, gaps,
           v, w, inverse, linear, l1, lb, ub, pure, steps):  # fmt: skip
     """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``."""
@@ -176,7 +195,7 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_o
         c = group_ptr[g + 1] - first
         part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
                       indptr, indices, data, w, products)  # fmt: skip
-        total, used, worst = 0.0, 0.0, 0.0
+        total, used, worst, price, broken = 0.0, 0.0, 0.0, 0.0, 0.0
         for a in range(c):
             r = first + a
             s = rhs[r]
@@ -184,14 +203,16 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_o
                 s -= coef[p] * products[local[p]]
             slope[a] = s
             before[a] = alpha[r]
-            total += alpha[r]
             used += alpha[r] * s
-            worst = max(worst, s)
-        # a hard row has no finite price: its violation counts as if cap were alpha + 1
-        price = cap[g] if cap[g] < np.inf else total + 1.0
-        gaps[g] = price * worst - used
-        settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c], c,
-                     cap[g], total, steps)  # fmt: skip
+            if soft[r]:
+                total += alpha[r]
+                worst = max(worst, s)
+            else:  # hard rows have no cap: a violation counts at the price that stands
+                price += alpha[r]
+                broken = max(broken, s)
+        gaps[g] = (cap[g] * worst if worst > 0.0 else 0.0) + price * broken - used
+        settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c],
+                     soft[first : first + c], c, cap[g], total, steps)  # fmt: skip
         n_parts = part_ptr[g + 1] - part_ptr[g]
         for k in range(n_parts):
             products[k] = 0.0
@@ -251,7 +272,7 @@ def pull_of(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
 
 
 @njit(cache=True)
-def hinges(group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_offset,
+def hinges(group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
            indptr, indices, data, w):  # fmt: skip
     """Return the slack that each group's planes ask for at w."""
     n_groups = len(group_ptr) - 1
@@ -264,6 +285,8 @@ def hinges(group_ptr, ptr, local, coef, rhs, part_ptr, part_source, part_offset,
         part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
                       indptr, indices, data, w, products)  # fmt: skip
         for r in range(group_ptr[g], group_ptr[g + 1]):
+            if not soft[r]:
+                continue
             s = rhs[r]
             for p in range(ptr[r], ptr[r + 1]):
                 s -= coef[p] * products[local[p]]

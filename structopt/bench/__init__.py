@@ -5,7 +5,7 @@ Nothing is taken on a solver's word: objectives are compared, gaps are certified
 
 >>> from structopt.bench import TINY, bench_masters
 >>> bench = bench_masters(TINY, repeats=1)
->>> bench.ratio("structopt", "hand-written") > 0
+>>> bench.ratio("structopt", "by hand") > 0
 True
 """
 

@@ -1,4 +1,4 @@
-r"""The master as one would write it by hand for HiGHS: what structopt's backend is measured against.
+r"""The master as one would write it by hand for HiGHS, to measure structopt's backend against.
 
     min  sum u + sum v + C sum xi,    u, v, xi >= 0
     s.t. delta_r . (u - v) + xi_i(r) >= 1      for every cut r, appended to the live model.
@@ -59,9 +59,7 @@ class HandWritten:
         """Add one row per cut: ``deltas`` is CSR, ``example`` the owner of each row."""
         if not self._eager:
             features, examples = np.unique(deltas.indices), np.unique(example)
-            self._add_columns(
-                features[self._up[features] < 0], examples[self._slack[examples] < 0]
-            )
+            self._add_columns(features[self._up[features] < 0], examples[self._slack[examples] < 0])
         count, ends = len(example), deltas.indptr.astype(np.int64)
         width = np.diff(ends)
         starts = 2 * ends + np.arange(count + 1)  # u part, v part, slack

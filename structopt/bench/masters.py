@@ -5,9 +5,9 @@ nothing dropped); then every competitor is handed those cuts, round by round and
 reach the same objective in every round:
 
 * structopt: cuts lifted to rows and appended to the live HiGHS model,
-* hand-written: the same by hand (:mod:`structopt.bench.hand_written`), with the columns created
+* by hand: the same in plain highspy (:mod:`structopt.bench.hand_written`), with the columns created
   when a cut first touches them, as structopt does, and
-* hand-written, all columns: with every column created at the start,
+* by hand, all columns: with every column created at the start,
 * CVXPY rebuild: the whole problem written and solved again in every round, by HiGHS too.
 
 >>> bench = bench_masters(TINY, repeats=1)
@@ -33,7 +33,7 @@ TOLERANCE = 1e-5  # at which structopt's backend sets the options of the hand-wr
 AGREEMENT = 1e-6  # relative; HiGHS' own feasibility tolerance is 1e-7
 
 STRUCTOPT, HAND, EAGER, REBUILD = (
-    "structopt", "hand-written", "hand-written, all columns", "CVXPY rebuild",
+    "structopt", "by hand", "by hand, all columns", "CVXPY rebuild",
 )  # fmt: skip
 Report = Callable[[str], None]
 
@@ -121,15 +121,15 @@ class MastersBench:
             f"{self.size.n_sentences} slacks. CPU seconds, one thread; sums over rounds of the "
             "median over repetitions. All objectives agree in every round, to "
             f"{AGREEMENT:g} of their value.",
-            f"structopt / hand-written: {self.ratio(STRUCTOPT, HAND):.3f} "
+            f"Ratio structopt / by hand: {self.ratio(STRUCTOPT, HAND):.3f} "
             f"(all columns: {self.ratio(STRUCTOPT, EAGER):.3f}); target 1.15 or less.",
         ]
         if REBUILD in self.steps:
-            notes.append(f"CVXPY rebuild / structopt: {self.ratio(REBUILD, STRUCTOPT):.1f}.")
+            notes.append(f"Ratio CVXPY rebuild / structopt: {self.ratio(REBUILD, STRUCTOPT):.1f}.")
         return Table(
             "Masters: the same cuts, appended or rebuilt",
-            ("master", "rounds s", "lift s", "append s", "solve s", "set-up s", "simplex iterations",
-             "repeats", "/ hand-written"),
+            ("master", "rounds s", "lift s", "append s", "solve s", "set-up s",
+             "simplex iterations", "runs", "ratio"),
             tuple(rows),
             tuple(notes),
         )  # fmt: skip
@@ -239,9 +239,7 @@ class _Recording:
         from structopt.formulations.lp_struct import LPStruct
         from structopt.master import RestrictedMaster
 
-        master = RestrictedMaster(
-            self.data.n_examples, self.data.n_features, base=self.data.base
-        )
+        master = RestrictedMaster(self.data.n_examples, self.data.n_features, base=self.data.base)
         LPStruct(C=self.size.C, nonnegative=False).master(master)
         master.compile()
         return master
@@ -305,6 +303,4 @@ class _ByHand:
         weights, slacks, _, iterations = self._loop.solve()
         solved = time.process_time()
         objective = float(np.abs(weights).sum() + self._C * slacks.sum())
-        return Step(
-            lifted - began, appended - lifted, solved - appended, objective, iterations
-        )
+        return Step(lifted - began, appended - lifted, solved - appended, objective, iterations)

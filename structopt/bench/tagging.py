@@ -43,7 +43,9 @@ def make_tagging(
     n_suffixes = max(1, n_words // 10)
     # few likely successors a tag, and few frequent words a tag (Zipf): ambiguous but learnable
     follows = rng.dirichlet(np.full(n_labels, 0.3), size=n_labels).cumsum(axis=1)
-    frequency = np.array([rng.permutation(1.0 / np.arange(1, n_words + 1)) for _ in range(n_labels)])
+    frequency = np.array(
+        [rng.permutation(1.0 / np.arange(1, n_words + 1)) for _ in range(n_labels)]
+    )
     frequency *= rng.gamma(0.3, size=frequency.shape)
     says = (frequency / frequency.sum(axis=1, keepdims=True)).cumsum(axis=1)
     suffix = rng.integers(n_suffixes, size=n_words)

@@ -41,10 +41,10 @@ class Sample:
         """The middle value: one disturbed repetition does not move it."""
         return statistics.median(self.values)
 
-    def __str__(self) -> str:
-        low, high = min(self.values), max(self.values)
-        spread = f" ({low:.3g}-{high:.3g})" if len(self.values) > 1 else ""
-        return f"{self.median:.3g}{spread}"
+    @property
+    def range(self) -> str:
+        """Least and most, in words."""
+        return f"{min(self.values):.3g}-{max(self.values):.3g}"
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,14 @@ class Formulation(Parameters):
         """Declare variables, objective, constraints and cut families on ``m``."""
         raise NotImplementedError(f"{type(self).__name__} must define master(self, m).")
 
+    def resolve(self, largest_projection: Callable[[Formulation], float]) -> Formulation:
+        """Return the formulation with parameters fixed that depend on another one's solution.
+
+        ``largest_projection(other)`` solves another formulation on the same data and returns the
+        largest |w . delta| that its weights give. Most formulations have nothing to resolve.
+        """
+        return self
+
 
 def check_positive(**values: Any) -> None:
     """Refuse parameters that are not finite numbers > 0.

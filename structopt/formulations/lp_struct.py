@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
+from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation, WeightConstraints, check_positive
-from structopt.structures.oracles import best_other
+from structopt.structures.oracles import best_other, nearest_reference, worst_reference
 
 if TYPE_CHECKING:
     from structopt.master import RestrictedMaster
+
+_ORACLES = {None: best_other, "nearest": nearest_reference, "worst": worst_reference}
 
 
 class LPStruct(Formulation):
@@ -25,12 +28,16 @@ class LPStruct(Formulation):
         Weight of the slacks.
     nonnegative : bool
         Keep w >= 0, as the paper does; False leaves the weights free.
+    references : {None, "nearest", "worst"}
+        With several good outputs an example (:class:`~structopt.structures.references.References`):
+        pair a bad output with the reference nearest to it, LP (7), or with every reference, of
+        which the worst-scored binds, LP (8). With one reference both are LP (6).
     constraints : callable, optional
         Takes the CVXPY weight variable and returns constraints that the answer keeps.
 
     Notes
     -----
-    Wang and Shawe-Taylor (2009), LP (6).
+    Wang and Shawe-Taylor (2009), LP (6), (7) and (8).
 
     ============  ========
     paper         here
@@ -46,17 +53,23 @@ class LPStruct(Formulation):
         C: float = 1.0,
         *,
         nonnegative: bool = True,
+        references: Literal["nearest", "worst"] | None = None,
         constraints: WeightConstraints | None = None,
     ) -> None:
-        self.C, self.nonnegative, self.constraints = C, nonnegative, constraints
+        self.C, self.nonnegative = C, nonnegative
+        self.references, self.constraints = references, constraints
 
     def master(self, m: RestrictedMaster) -> None:
         """Declare the programme."""
         import cvxpy as cp
 
         check_positive(C=self.C)
+        if self.references not in _ORACLES:
+            raise InvalidInputError(
+                f"references is None, 'nearest' or 'worst'; got {self.references!r}."
+            )
         w, xi = m.weights(self.constraints), m.slacks()
         if self.nonnegative:
             m.subject_to(w >= 0)
         m.minimize(cp.norm1(w) + self.C * cp.sum(xi))
-        m.cuts(best_other, lambda cut: cut.delta @ w >= 1 - cut.of(xi))
+        m.cuts(_ORACLES[self.references], lambda cut: cut.delta @ w >= 1 - cut.of(xi))

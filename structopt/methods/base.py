@@ -22,6 +22,7 @@ from structopt.formulations.base import Formulation
 from structopt.master import RestrictedMaster
 from structopt.result import Result, Stop
 from structopt.structures.base import Structure
+from structopt.structures.oracles import best_other, worst
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
 
@@ -64,12 +65,13 @@ class Method(ABC):
     ) -> None:
         self._began = time.perf_counter()
         _check_limits(tol, abs_tol, max_iter, time_limit)
-        self.structure, self.formulation, self.data = structure, formulation, data
+        self.structure, self.data = structure, data
         self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
         self.callbacks = tuple(callbacks)
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
+        self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
 
     # ------------------------------------------------------------------ running
@@ -158,6 +160,18 @@ class Method(ABC):
             backend=self._solver(),
             cuts=self._cuts(),
         )
+
+    def _largest_projection(self, formulation: Formulation) -> float:
+        """Solve another formulation on the same data; return its largest |w . delta|."""
+        from structopt.methods.cutting_plane import CuttingPlane
+
+        first = CuttingPlane(
+            self.structure, formulation, self.data, tol=self.tol, time_limit=self.time_limit
+        )
+        weights = first.solve().weights
+        answers = [*self.data.ask(worst, weights), *self.data.ask(best_other, weights)]
+        scores = np.concatenate([a.score for a in answers])
+        return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
 
     def _declare(self) -> RestrictedMaster:
         """Declare and compile the formulation; refuse what the structure cannot answer."""

@@ -34,7 +34,7 @@ from structopt.formulations.base import Formulation
 from structopt.lagrangian import Averages, Lagrangian
 from structopt.methods.base import Method
 from structopt.result import Result
-from structopt.separation import Separation, separate
+from structopt.separation import Inside, Separation, separate
 from structopt.structures.base import Structure
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
@@ -108,8 +108,10 @@ class CuttingPlane(Method):
         self.backend.start(self.master)
         self._solvers = [self.backend.name]
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
-        self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
+        self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0.0, -np.inf
         self._averages = Averages()
+        self._inside: Inside | None = None
+        self._proven = True
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         if self._checkpoint is not None and (saved := self._checkpoint.load()) is not None:
@@ -134,13 +136,12 @@ class CuttingPlane(Method):
         rising = self._bound_below(solution)
         x = self._feasible(solution.x)
         repaired = time.perf_counter()
-        separation = separate(self.master, self.data, x)
+        separation = self._separate(x)
         asked = time.perf_counter()
-        self._offer(x[self.master.weight_columns], separation.value, separation.residual)
         finished = self._done()
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
-        self._tune(added)
+        self._tune(added, accurate=solution.status == "optimal")
         if self._checkpoint is not None:
             self._checkpoint.save(self._weights, self._cuts)
         lifted = (repaired - solved) + (time.perf_counter() - asked)
@@ -239,6 +240,16 @@ class CuttingPlane(Method):
         found = projection.solve(tolerance=1e-12).x
         return found if program.residual(found) < program.residual(x) else x
 
+    def _separate(self, x: Floats) -> Separation:
+        """Ask the oracles at x and keep what was evaluated if it is the best so far."""
+        separation = separate(self.master, self.data, x, self._inside)
+        if self._inside is None:
+            self._inside = separation.inside
+        self._proven = self._proven and separation.exact
+        weights = separation.point[self.master.weight_columns]
+        self._offer(weights, separation.value, separation.residual)
+        return separation
+
     def _drop(self) -> int:
         expired = self.master.pool.expired(self.backend.max_age)
         count = int(expired.sum())
@@ -258,15 +269,18 @@ class CuttingPlane(Method):
                 added += len(rows)
         return added
 
-    def _tune(self, added: int) -> None:
+    def _tune(self, added: int, *, accurate: bool) -> None:
         """Set the next master tolerance; without new cuts only a tighter one can help."""
         gap = relative(self._primal, self._dual)
         wanted = min(_LOOSE, max(_TIGHT, _SHARE * gap))
         if added:
-            self._idle, self._master_tolerance = 0, wanted
+            self._idle, self._master_tolerance = 0.0, wanted
         else:
             tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.tol)
-            self._idle += tight or self.backend.moving
+            # a master that is not solved yet gets ten times the patience
+            self._idle += (1.0 if accurate or self.backend.moving else 0.1) * (
+                tight or self.backend.moving
+            )
             if self.backend.moving and self._idle >= _SETTLED:
                 self._hand_over()
             self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
@@ -276,7 +290,7 @@ class CuttingPlane(Method):
         if (exact := self.backend.finisher) is not None:
             logger.info("%r hands over to %r", self.backend.name, exact)
             self._solvers.append(exact)
-            self._idle, self.backend = 0, registry.choose(exact, self.master)
+            self._idle, self.backend = 0.0, registry.choose(exact, self.master)
             self.backend.start(self.master)
             self.backend.append(self.master.rows)
 
@@ -304,8 +318,7 @@ class CuttingPlane(Method):
             self.backend.warm(multipliers)
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
-        separation = separate(self.master, self.data, x)
-        self._offer(weights, separation.value, separation.residual)
+        self._separate(x)
 
     @property
     def fingerprint(self) -> str:
@@ -322,7 +335,9 @@ class CuttingPlane(Method):
         return ", then ".join(self._solvers)
 
     def _certain(self) -> bool:
-        return self._lagrangian is not None
+        return self._lagrangian is not None and self._proven
 
     def _note(self) -> str:
-        return "" if self._lagrangian is not None else "the lower bound is the solver's word"
+        if self._lagrangian is None:
+            return "the lower bound is the solver's word"
+        return "" if self._proven else "some oracle answers are not proven to be the best"

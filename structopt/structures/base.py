@@ -27,7 +27,7 @@ import numpy as np
 
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Parameters
-from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled
+from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
 from structopt.structures.parts import Floats
 from structopt.structures.shards import ExampleShard, Shard, as_row
 
@@ -137,6 +137,8 @@ class Structure(Parameters):
             return self.second_best(x, weights, gold)
         if oracle is slack_rescaled:
             return self.slack_rescaled(x, weights, gold)
+        if oracle is worst:
+            return self.argmin(x, weights)
         raise IncompatibleError(f"{type(self).__name__} does not know the oracle {oracle.name!r}.")
 
     def _lacks(self, ability: str) -> IncompatibleError:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from itertools import pairwise
 from math import gcd, lcm
 from typing import Any, NamedTuple
 
@@ -25,8 +26,9 @@ import scipy.sparse as sp
 from structopt.errors import IncompatibleError
 from structopt.structures import chain_kernels, chain_levels_kernels
 from structopt.structures.inputs import check_weights
-from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled
+from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
+from structopt.structures.parts_kernels import part_scores
 from structopt.structures.shards import Answers, Shard
 
 MAX_LEVELS = 4096
@@ -64,6 +66,22 @@ class ChainScores(NamedTuple):
             unary = np.ascontiguousarray(tokens @ columns)
         return cls(unary, transition, around[0], around[1])
 
+    @classmethod
+    def of_few(cls, tokens: Any, weights: Floats, n_labels: int, boundaries: bool) -> ChainScores:
+        """Score a few tokens (a matrix or CSR arrays) by weights that need no check.
+
+        Reads only the weights it needs, which matters where inputs are words by the 10^5.
+        """
+        pairs = len(weights) - n_labels * (n_labels + 2 * boundaries)
+        ends = pairs + n_labels * n_labels
+        around = weights[ends:] if boundaries else np.zeros(2 * n_labels)
+        if isinstance(tokens, tuple):
+            unary = part_scores(*tokens, weights[:pairs], n_labels)
+        else:
+            unary = np.ascontiguousarray(tokens @ weights[:pairs].reshape(n_labels, -1).T)
+        transition = weights[pairs:ends].reshape(n_labels, n_labels)
+        return cls(unary, transition, around[:n_labels], around[n_labels:])
+
 
 class ChainShard(Shard):
     """Stacked sequences with gold labels.
@@ -99,7 +117,7 @@ class ChainShard(Shard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sequence; outputs are stacked integers."""
-        scores = ChainScores.of(self.tokens, weights, self.n_labels, self.boundaries)
+        scores = self._scores(weights)
         if oracle is loss_augmented:
             labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, self.cost)
         elif oracle is best_other:
@@ -110,11 +128,48 @@ class ChainShard(Shard):
             labels = chain_levels_kernels.slack_rescaled(
                 *scores, self.offsets, self.gold, self.cost, *self._levels
             )
+        elif oracle is worst:
+            negated = (-part for part in scores)
+            labels = chain_kernels.viterbi(*negated, self.offsets, self.gold, 0.0 * self.cost)
         else:
             raise IncompatibleError(f"Chain does not know the oracle {oracle.name!r}.")
-        loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
+        answers = self._compared(scores, labels)
         if oracle is best_other and self.n_labels == 1:
-            score[:] = np.inf  # nothing but gold is possible
+            answers.score[:] = np.inf  # nothing but gold is possible
+        return answers
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every sequence's best labels, without the loss."""
+        scores = self._scores(weights)
+        free = np.zeros(len(self.gold))
+        return self._compared(
+            scores, chain_kernels.viterbi(*scores, self.offsets, self.gold, free)
+        )
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best of every sequence; ``score`` is infinite where there are fewer."""
+        scores = self._scores(weights)
+        labels = np.tile(self.gold, (k, 1))
+        missing = np.zeros((k, self.n_examples), dtype=bool)
+        for i, (a, b) in enumerate(pairwise(self.offsets.tolist())):
+            own = min(k, self.n_labels ** (b - a))
+            labels[:own, a:b] = chain_kernels.k_best(scores.unary[a:b], *scores[1:], own)
+            missing[own:, i] = True
+        found = [self._compared(scores, row) for row in labels]
+        for answers, none in zip(found, missing, strict=True):
+            answers.score[none] = np.inf
+        return found
+
+    def single(self, i: int) -> SingleChain:
+        """Return sequence i as a shard of its own: a view."""
+        return SingleChain(self, i)
+
+    def _scores(self, weights: Floats) -> ChainScores:
+        return ChainScores.of(self.tokens, weights, self.n_labels, self.boundaries)
+
+    def _compared(self, scores: ChainScores, labels: Ints) -> Answers:
+        """Return outputs with their loss and ``w . delta``."""
+        loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
         return Answers(labels, loss, score)
 
     def content(self) -> Iterator[Any]:
@@ -129,6 +184,43 @@ class ChainShard(Shard):
             self.boundaries,
         )  # fmt: skip
         return Directions(*parts)
+
+
+class SingleChain(ChainShard):
+    """One sequence of a shard, over the same base and without copies.
+
+    Made for many small questions: weights must be a float64 vector of the right length, and are
+    not checked.
+    """
+
+    def __init__(self, whole: ChainShard, i: int) -> None:
+        first, stop = int(whole.offsets[i]), int(whole.offsets[i + 1])
+        self.offsets, self.boundaries = np.array([0, stop - first]), whole.boundaries
+        self.gold, self.cost = whole.gold[first:stop], whole.cost[first:stop]
+        self.class_weight, self.start, self.n_examples = whole.class_weight, whole.start + i, 1
+        self.n_labels, self.base, self._levels = whole.n_labels, whole.base, None
+        self._rows = np.append(np.arange(first, stop), len(whole.gold))
+        sparse, base = sp.issparse(whole.tokens), whole.base
+        self.tokens = (
+            (base.indptr[first : stop + 1], base.indices, base.data)
+            if sparse
+            else whole.tokens[first:stop]
+        )
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the sequence (``which`` is [0]) over the base of the whole shard."""
+        n_inputs = self.base.shape[1]
+        ptr, source, offset, coef = chain_kernels.differing_parts(
+            self.offsets, self.gold, outputs, which, self.n_labels, n_inputs, self.boundaries
+        )
+        return Directions(ptr, self._rows[source], offset, coef)
+
+    def single(self, i: int) -> SingleChain:
+        """Return itself."""
+        return self
+
+    def _scores(self, weights: Floats) -> ChainScores:
+        return ChainScores.of_few(self.tokens, weights, self.n_labels, self.boundaries)
 
 
 def loss_levels(

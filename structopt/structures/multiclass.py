@@ -26,7 +26,7 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base import Structure, check_lengths
 from structopt.structures.inputs import as_matrix, check_columns, check_weights, first_not_finite
 from structopt.structures.labels import LabelSet
-from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled
+from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 from structopt.structures.shards import Answers, Shard
 
@@ -171,9 +171,7 @@ class MulticlassShard(Shard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every row; outputs are integers."""
-        n_inputs = self.matrix.shape[1]
-        vector = check_weights(weights, self.n_labels * n_inputs)
-        scores = np.asarray(self.matrix @ vector.reshape(self.n_labels, n_inputs).T)
+        scores = self._scores(weights)
         every = np.arange(self.n_examples)
         gold_score = scores[every, self.gold]
         if oracle is loss_augmented:
@@ -185,11 +183,37 @@ class MulticlassShard(Shard):
         elif oracle is slack_rescaled:
             value = self.cost[:, None] * (1.0 - (gold_score[:, None] - scores))
             value[every, self.gold] = 0.0
+        elif oracle is worst:
+            value = -scores
         else:
             raise IncompatibleError(f"Multiclass does not know the oracle {oracle.name!r}.")
-        outputs = np.argmax(value, axis=1)
+        return self._compared(scores, np.argmax(value, axis=1))
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every row's best label, without the loss."""
+        scores = self._scores(weights)
+        return self._compared(scores, np.argmax(scores, axis=1))
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best labels of every row, best first; no more than there are."""
+        scores = self._scores(weights)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return [self._compared(scores, outputs) for outputs in order.T]
+
+    def single(self, i: int) -> SingleRow:
+        """Return row i as a shard of its own: a view."""
+        return SingleRow(self, i)
+
+    def _scores(self, weights: Floats) -> Floats:
+        n_inputs = self.matrix.shape[1]
+        vector = check_weights(weights, self.n_labels * n_inputs)
+        return np.asarray(self.matrix @ vector.reshape(self.n_labels, n_inputs).T)
+
+    def _compared(self, scores: Floats, outputs: Ints) -> Answers:
+        """Return outputs with their loss and ``w . delta``."""
+        every = np.arange(self.n_examples)
         loss = np.where(outputs != self.gold, self.cost, 0.0)
-        return Answers(outputs, loss, gold_score - scores[every, outputs])
+        return Answers(outputs, loss, scores[every, self.gold] - scores[every, outputs])
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
@@ -206,3 +230,43 @@ class MulticlassShard(Shard):
             pairs.ravel().astype(np.int64) * self.matrix.shape[1],
             np.tile([1.0, -1.0], int(wrong.sum())),
         )
+
+
+class SingleRow(MulticlassShard):
+    """One row of a shard, over the same base and without copies.
+
+    Made for many small questions: weights must be a float64 vector of the right length, and are
+    not checked.
+    """
+
+    def __init__(self, whole: MulticlassShard, i: int) -> None:
+        self.matrix = None if sp.issparse(whole.matrix) else whole.matrix[i : i + 1]
+        self.gold, self.cost = whole.gold[i : i + 1], whole.cost[i : i + 1]
+        self.n_labels, self.n_examples, self.base = whole.n_labels, 1, whole.base
+        self._row = i
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the row (``which`` is [0]) over the base of the whole shard."""
+        y, gold, n_inputs = int(outputs[0]), int(self.gold[0]), self.base.shape[1]
+        if y == gold:
+            none = np.zeros(0, dtype=np.int64)
+            return Directions(np.zeros(2, dtype=np.int64), none, none, np.zeros(0))
+        return Directions(
+            np.array([0, 2]),
+            np.array([self._row, self._row]),
+            np.array([gold * n_inputs, y * n_inputs]),
+            np.array([1.0, -1.0]),
+        )
+
+    def single(self, i: int) -> SingleRow:
+        """Return itself."""
+        return self
+
+    def _scores(self, weights: Floats) -> Floats:
+        if self.matrix is not None:
+            return np.asarray(self.matrix @ weights.reshape(self.n_labels, -1).T)
+        from structopt.structures.parts_kernels import part_scores
+
+        ends = self.base.indptr[self._row : self._row + 2]
+        base = self.base
+        return np.asarray(part_scores(ends, base.indices, base.data, weights, self.n_labels))

@@ -74,3 +74,24 @@ slack_rescaled = Oracle(
     margin=_same,
     scale=_same,
 )
+worst = Oracle(
+    "worst",
+    "argmin",
+    "argmin over all y of w.phi(y), the largest w.delta(y)",
+    margin=_same,
+    scale=_one,
+)
+nearest_reference = Oracle(
+    "nearest_reference",
+    "references",
+    "argmax over y outside the references of w.phi(y) - w.phi(the reference nearest to y)",
+    margin=_one,
+    scale=_one,
+)
+worst_reference = Oracle(
+    "worst_reference",
+    "references",
+    "best y outside the references against the reference with the lowest score",
+    margin=_one,
+    scale=_one,
+)

@@ -87,3 +87,61 @@ def fingerprints(ptr, source, offset, coef):
             h = (h ^ (bits[p] & np.uint64(0xFFFFFFFF))) * prime
         out[r] = h
     return out
+
+
+@njit(cache=True, nogil=True)
+def part_scores(indptr, indices, data, weights, n_blocks):
+    # scores[t, k] = base[t] . w[k * width : (k + 1) * width], reading only the weights it needs.
+    # Summed in the order of chain_kernels.sparse_scores, so that both agree to the last bit.
+    width = len(weights) // n_blocks
+    scores = np.empty((len(indptr) - 1, n_blocks))
+    for t in range(len(scores)):
+        first, stop = indptr[t], indptr[t + 1]
+        whole = stop - (stop - first) % 4
+        for k in range(n_blocks):
+            block = weights[k * width : (k + 1) * width]
+            total = 0.0
+            for q in range(first, whole, 4):
+                a, b = data[q] * block[indices[q]], data[q + 1] * block[indices[q + 1]]
+                c, d = data[q + 2] * block[indices[q + 2]], data[q + 3] * block[indices[q + 3]]
+                total += (a + b) + (c + d)
+            for q in range(whole, stop):
+                total += data[q] * block[indices[q]]
+            scores[t, k] = total
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def add_to(weights, multipliers, ptr, source, offset, coef, indptr, indices, data):
+    # weights += sum_r multipliers[r] * delta_r, in place
+    for r in range(len(ptr) - 1):
+        for p in range(ptr[r], ptr[r + 1]):
+            shift = offset[p]
+            step = multipliers[r] * coef[p]
+            for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                weights[shift + indices[q]] += step * data[q]
+
+
+@njit(cache=True, nogil=True)
+def products(scratch, ptr, source, offset, coef, indptr, indices, data):
+    # delta_r . delta_s for all pairs; scratch is a vector of zeros in feature space, and is again
+    # when this returns, so that the cost is that of the parts and not of the dimension
+    count = len(ptr) - 1
+    out = np.empty((count, count))
+    for r in range(count):
+        for p in range(ptr[r], ptr[r + 1]):
+            for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                scratch[offset[p] + indices[q]] += coef[p] * data[q]
+        for s in range(r + 1):
+            total = 0.0
+            for p in range(ptr[s], ptr[s + 1]):
+                part = 0.0
+                for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                    part += data[q] * scratch[offset[p] + indices[q]]
+                total += coef[p] * part
+            out[r, s] = total
+            out[s, r] = total
+        for p in range(ptr[r], ptr[r + 1]):
+            for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                scratch[offset[p] + indices[q]] = 0.0
+    return out

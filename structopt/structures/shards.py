@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.errors import InvalidInputError, OracleError, StructoptError
+from structopt.errors import IncompatibleError, InvalidInputError, OracleError, StructoptError
 from structopt.structures.oracles import Oracle
 from structopt.structures.parts import Directions, Floats, Ints
 
@@ -36,6 +36,8 @@ class Answers:
     outputs: Any
     loss: Floats
     score: Floats
+    exact: bool = True
+    """Whether these are proven to be the right answers."""
 
 
 class Shard(ABC):
@@ -63,6 +65,28 @@ class Shard(ABC):
     def directions(self, outputs: Any, which: Ints) -> Any:
         """Return delta of ``outputs[which]``: `Directions` over ``base``, or sparse rows."""
 
+    # ------------------------------------------------------------------ what online methods ask
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every example's best output, without the loss."""
+        raise self._lacks("argmax")
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best outputs of every example: the best of each, the second of each, ...
+
+        Where an example has fewer, ``score`` is infinite.
+        """
+        raise self._lacks("k_best")
+
+    def single(self, i: int) -> Shard:
+        """Return example i as a shard of its own, over the same ``base``."""
+        raise self._lacks("single")
+
+    def _lacks(self, name: str) -> IncompatibleError:
+        return IncompatibleError(
+            f"{type(self).__name__} has no {name!r}, which methods that visit examples one at a "
+            "time need: define it, or use the method 'cutting-plane'."
+        )
+
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         if self.base is not None:
@@ -82,31 +106,53 @@ class ExampleShard(Shard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` example by example."""
-        outputs: list[Any] = []
-        loss, score = np.zeros(self.n_examples), np.full(self.n_examples, np.inf)
+        answer = self.structure.answer
+        return self._each(oracle.name, lambda x, y: [answer(oracle, x, y, weights)], weights)[0]
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every example's best output, without the loss."""
+        argmax = self.structure.argmax
+        return self._each("argmax", lambda x, _: [argmax(x, weights)], weights)[0]
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best outputs of every example; ``score`` is infinite where there is none."""
+        k_best = self.structure.k_best
+        return self._each("k_best", lambda x, _: k_best(x, weights, k), weights, k)
+
+    def single(self, i: int) -> ExampleShard:
+        """Return example i as a shard of its own."""
+        return ExampleShard(self.structure, [self.X[i]], [self.Y[i]], self.start + i)
+
+    def _each(
+        self, name: str, question: Callable[[Any, Any], list[Any]], weights: Floats, k: int = 1
+    ) -> list[Answers]:
+        """Ask a question that has up to k answers, example by example."""
+        outputs: list[list[Any]] = [[None] * self.n_examples for _ in range(k)]
+        loss, score = np.zeros((k, self.n_examples)), np.full((k, self.n_examples), np.inf)
         for i, (x, gold) in enumerate(zip(self.X, self.Y, strict=True)):
             try:
-                y = self.structure.answer(oracle, x, gold, weights)
-                outputs.append(y)
-                if y is None:
-                    continue
-                loss[i] = self.structure.loss(gold, y)
-                score[i] = float((self._delta(i, y) @ weights)[0])
+                for r, y in enumerate(question(x, gold)[:k]):
+                    if y is not None:
+                        outputs[r][i] = y
+                        loss[r, i] = self.structure.loss(gold, y)
+                        score[r, i] = float((self._delta(i, y) @ weights)[0])
             except (StructoptError, KeyboardInterrupt):
                 raise
             except Exception as error:
                 raise OracleError(
-                    f"{type(self.structure).__name__} failed to answer {oracle.name!r} on example "
+                    f"{type(self.structure).__name__} failed to answer {name!r} on example "
                     f"{self.start + i}: {type(error).__name__}: {error}",
                     example=self.start + i,
                 ) from error
-            if not (np.isfinite(score[i]) and loss[i] >= 0):
+            given = [r for r in range(k) if outputs[r][i] is not None]
+            if not (np.all(np.isfinite(score[given, i])) and np.all(loss[:, i] >= 0)):
                 raise OracleError(
-                    f"{type(self.structure).__name__} gave loss {loss[i]} and score {score[i]} on "
-                    f"example {self.start + i}; losses must be >= 0 and features finite.",
+                    f"{type(self.structure).__name__} gave loss {loss[:, i]} and score "
+                    f"{score[:, i]} on example {self.start + i}; losses must be >= 0 and features "
+                    "finite.",
                     example=self.start + i,
                 )
-        return Answers(outputs, loss, score)
+        return [Answers(o, a, s) for o, a, s in zip(outputs, loss, score, strict=True)]
 
     def directions(self, outputs: Any, which: Ints) -> Any:
         """Return delta of ``outputs[which]`` as sparse rows."""
@@ -167,6 +213,7 @@ class DataSet:
         bases = [shard.base for shard in shards]
         self.base = None if any(b is None for b in bases) else sp.vstack(bases, format="csr")
         self._sources = np.cumsum([0] + [0 if b is None else b.shape[0] for b in bases])
+        self._singles: list[Shard | None] = [None] * self.n_examples
 
     @classmethod
     def of(
@@ -204,6 +251,18 @@ class DataSet:
             for array in shard.content():
                 digest.update(np.asarray(array).tobytes())
         return digest.hexdigest()
+
+    def single(self, i: int) -> Shard:
+        """Return example i as a shard of its own, for methods that visit one at a time.
+
+        It is made when it is first asked for, and kept.
+        """
+        found = self._singles[i]
+        if found is None:
+            of = int(np.searchsorted(self.starts, i, side="right")) - 1
+            found = self.shards[of].single(i - int(self.starts[of]))
+            self._singles[i] = found
+        return found
 
     def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         """One pass: every shard's answers, in order."""

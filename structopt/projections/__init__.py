@@ -1,0 +1,1 @@
+"""Exact Euclidean projections, each with a bound on its own error."""

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import warnings
-from collections.abc import Sequence
-from typing import Any, Literal, Self
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structopt.backends.base import Backend
-from structopt.errors import ConvergenceWarning, InvalidInputError
+from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
 from structopt.events import Callback
 from structopt.formulations.base import Formulation
-from structopt.methods.cutting_plane import CuttingPlane
+from structopt.methods import registry
+from structopt.methods.base import Method
 from structopt.progress import Progress
 from structopt.result import Result
 from structopt.structures.base import Structure
@@ -35,8 +37,9 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
     backend : str or Backend
         Who solves the master problems; "auto" picks the best that fits (`result_.backend` says
         which).
-    method : {"auto", "cutting-plane"}
-        How the learning problem is driven.
+    method : str
+        How the learning problem is driven: "cutting-plane" (what "auto" means), "frank-wolfe",
+        "subgradient", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int
@@ -53,6 +56,8 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         Each is called with every :class:`~structopt.events.Round`; True stops the run.
     checkpoint : path, optional
         File to save progress to, and to resume from if it exists.
+    method_options : mapping, optional
+        Further arguments of the method's class, such as ``{"k": 5}`` for "mira".
 
     Attributes
     ----------
@@ -81,7 +86,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         formulation: Formulation,
         *,
         backend: str | Backend = "auto",
-        method: Literal["auto", "cutting-plane"] = "auto",
+        method: str = "auto",
         tol: float = 1e-3,
         max_iter: int = 10_000,
         time_limit: float | None = None,
@@ -90,6 +95,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         verbose: bool = False,
         callbacks: Sequence[Callback] = (),
         checkpoint: str | os.PathLike[str] | None = None,
+        method_options: Mapping[str, Any] | None = None,
     ) -> None:
         self.structure = structure
         self.formulation = formulation
@@ -103,6 +109,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         self.verbose = verbose
         self.callbacks = callbacks
         self.checkpoint = checkpoint
+        self.method_options = method_options
 
     def fit(
         self,
@@ -123,10 +130,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         warm_start : Result, optional
             An earlier result on the same data, perhaps at another C.
         """
-        if self.method not in ("auto", "cutting-plane"):
-            raise InvalidInputError(
-                f"Unknown method {self.method!r}; choose 'auto' or 'cutting-plane'."
-            )
+        method = registry.make(self.method)
         structure = self.structure.fit(X, Y)
         data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
         with contextlib.ExitStack() as stack:
@@ -134,22 +138,19 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             if self.verbose:
                 label = f"{type(self.formulation).__name__} on {type(structure).__name__}"
                 callbacks.append(stack.enter_context(Progress(label, self.tol)))
-            run = CuttingPlane(
+            run = method(
                 structure,
                 self.formulation,
                 data,
-                backend=self.backend,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 time_limit=self.time_limit,
                 callbacks=callbacks,
-                random_state=self.random_state,
-                warm_start=warm_start,
-                checkpoint=self.checkpoint,
+                **self._own_options(method, warm_start),
             )
             result = run.solve()
         self.structure_, self.result_ = structure, result
-        if result.status not in ("optimal", "callback", "interrupted"):
+        if result.status not in ("optimal", "separated", "callback", "interrupted"):
             warnings.warn(
                 f"Stopped ({result.status}) at a relative gap of "
                 f"{result.certificate.relative_gap:.1e}, wanted {self.tol:.1e}. Raise max_iter or "
@@ -173,6 +174,24 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         wrong = [self.structure_.part_errors(y, p) for y, p in zip(Y, predicted, strict=True)]
         parts = [self.structure_.part_count(y) for y in Y]
         return float(1.0 - weight @ np.asarray(wrong, float) / (weight @ np.asarray(parts, float)))
+
+    def _own_options(self, method: type[Method], warm_start: Result | None) -> dict[str, Any]:
+        """Return the options that this method takes; refuse those that are set but not taken."""
+        taken = inspect.signature(method).parameters
+        given = {
+            "backend": None if self.backend == "auto" else self.backend,
+            "random_state": self.random_state,
+            "warm_start": warm_start,
+            "checkpoint": self.checkpoint,
+        }
+        options = {name: value for name, value in given.items() if value is not None}
+        for name in [*options, *(self.method_options or {})]:
+            if name not in taken:
+                raise IncompatibleError(
+                    f"The method {method.name!r} takes no {name!r}; it takes "
+                    f"{sorted(set(taken) - {'structure', 'formulation', 'data'})}."
+                )
+        return options | dict(self.method_options or {})
 
     @property
     def coef_(self) -> Any:

@@ -22,6 +22,7 @@ from structopt.events import Round
 from structopt.formulations.base import Formulation
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
+from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
 from structopt.parameters import Parameters
 from structopt.result import Result
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 _KIND = "structopt model 1"
 _STRUCTURES = {cls.__name__: cls for cls in (Chain, Multiclass)}
-_FORMULATIONS = {cls.__name__: cls for cls in (LPStruct, M3N, StructSVM)}
+_FORMULATIONS = {cls.__name__: cls for cls in (LPStruct, M3N, StructRMM, StructSVM)}
 
 
 def save_model(model: StructuredClassifier, path: str | os.PathLike[str]) -> None:

@@ -83,7 +83,8 @@ class Program:
         coupled[coo.row[coo.row != coo.col]] = True
         rests_above = (self.q + self.l1 >= 0) | (self.ub == 0)
         rests_below = (self.q - self.l1 <= 0) | (self.lb == 0)
-        return ~coupled & rests_above & rests_below & (self.lb <= 0) & (self.ub >= 0)
+        rests = rests_above & rests_below & (self.lb <= 0) & (self.ub >= 0)
+        return np.asarray(~coupled & rests)
 
     def objective(self, x: Floats) -> float:
         """Return the objective at x."""

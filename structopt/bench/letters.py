@@ -78,7 +78,7 @@ class LettersBench:
                     _known(middle.objective, ".2f"),
                     _known(middle.gap, ".2f"),
                     f"{100 * middle.test_error:.2f}",
-                    f"{max(run.memory for run in runs):.0f}",
+                    f"{middle.memory:.0f}",
                 )
             )
         return Table(

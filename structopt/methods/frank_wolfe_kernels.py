@@ -1,4 +1,4 @@
-"""Compiled steps of block-coordinate Frank-Wolfe (see :mod:`structopt.methods.frank_wolfe`).
+"""Compiled steps of block-coordinate Frank-Wolfe (see :mod:`structopt.methods.blocks`).
 
 Block i holds up to S planes. Plane k of block i has its parts at ``first[i, k] .. + size[i, k]`` of
 the heap (source, offset, coef), a margin, a multiplier alpha, and its products with the block's
@@ -55,10 +55,10 @@ def block_products(i, count, first, size, heap, base, table, now, dense, out):
 
 
 @njit(cache=True, nogil=True)
-def find(i, begin, end, parts, count, first, size, heap):
-    # the plane of block i that has exactly these parts, or -1
+def holds(i, begin, end, parts, bound, count, first, size, heap, margin):
+    # whether block i has the plane of these parts and this margin already
     for k in range(count[i]):
-        if size[i, k] != end - begin:
+        if size[i, k] != end - begin or margin[i, k] != bound:
             continue
         same = True
         for p in range(end - begin):
@@ -68,8 +68,8 @@ def find(i, begin, end, parts, count, first, size, heap):
                 same = False
                 break
         if same:
-            return k
-    return -1
+            return True
+    return False
 
 
 @njit(cache=True, nogil=True)
@@ -84,16 +84,6 @@ def drop(i, k, count, first, size, margin, alpha, idle, gram):
         gram[i, k, k] = gram[i, last, last]
     alpha[i, last] = 0.0
     count[i] = last
-
-
-@njit(cache=True, nogil=True)
-def room_needed(i, count, slots, size, fresh):
-    # heap entries that absorbing a plane of `fresh` parts can take
-    merged = 0
-    if count[i] == slots:
-        for k in range(slots):
-            merged += size[i, k]
-    return fresh + merged
 
 
 @njit(cache=True, nogil=True)
@@ -170,6 +160,29 @@ def pairwise(slope, square, mass, steps):
 
 
 @njit(cache=True, nogil=True)
+def move(i, mass, count, first, size, heap, alpha, base, metric, w, table, now):
+    # take over the multipliers of block i, whose parts are in `table`, and move w once per part
+    source, offset, coef = heap
+    key_source, key_offset, value, stamp = table
+    for k in range(count[i]):
+        for p in range(first[i, k], first[i, k] + size[i, k]):
+            value[slot_of(source[p], offset[p], key_source, key_offset, stamp, now)] = 0.0
+    for k in range(count[i]):
+        change = mass[k] - alpha[i, k]
+        if change != 0.0:
+            for p in range(first[i, k], first[i, k] + size[i, k]):
+                h = slot_of(source[p], offset[p], key_source, key_offset, stamp, now)
+                value[h] += change * coef[p]
+    for k in range(count[i]):
+        for p in range(first[i, k], first[i, k] + size[i, k]):
+            h = slot_of(source[p], offset[p], key_source, key_offset, stamp, now)
+            if value[h] != 0.0:
+                add_part(value[h], source[p], offset[p], base[0], base[1], base[2], metric, w)
+                value[h] = 0.0
+        alpha[i, k] = mass[k]
+
+
+@njit(cache=True, nogil=True)
 def visit(i, cap, steps, count, first, size, heap, margin, alpha, idle, gram, base, metric, w,
           table, now, slope, mass, square):  # fmt: skip
     # maximise the dual over block i's planes; return the block's gap as it was before
@@ -190,41 +203,32 @@ def visit(i, cap, steps, count, first, size, heap, margin, alpha, idle, gram, ba
     slope[c], mass[c] = 0.0, max(rest, 0.0)
     square[c, : c + 1] = 0.0
     pairwise(slope[: c + 1], square, mass[: c + 1], steps)
-    source, offset, coef = heap
-    key_source, key_offset, value, stamp = table
+    if np.any(mass[:c] != alpha[i, :c]):
+        move(i, mass, count, first, size, heap, alpha, base, metric, w, table, now)
     for k in range(c):
-        for p in range(first[i, k], first[i, k] + size[i, k]):
-            value[slot_of(source[p], offset[p], key_source, key_offset, stamp, now)] = 0.0
-    for k in range(c):
-        change = mass[k] - alpha[i, k]
-        if change != 0.0:
-            for p in range(first[i, k], first[i, k] + size[i, k]):
-                h = slot_of(source[p], offset[p], key_source, key_offset, stamp, now)
-                value[h] += change * coef[p]
-    for k in range(c):
-        for p in range(first[i, k], first[i, k] + size[i, k]):
-            h = slot_of(source[p], offset[p], key_source, key_offset, stamp, now)
-            if value[h] != 0.0:
-                add_part(value[h], source[p], offset[p], base[0], base[1], base[2], metric, w)
-                value[h] = 0.0
-        alpha[i, k] = mass[k]
-        idle[i, k] = 0 if mass[k] > 0.0 else idle[i, k] + 1
+        idle[i, k] = 0 if alpha[i, k] > 0.0 else idle[i, k] + 1
     return cap * worst - used
 
 
 @njit(cache=True, nogil=True)
-def absorb(examples, ptr, parts, margins, cap, steps, used, count, first, size, heap, margin,
-           alpha, idle, gram, base, metric, w, table, now, gaps):  # fmt: skip
-    # give each block its new plane (none if it has no parts), then visit it
+def absorb(examples, ptr, parts, margins, cap, steps, patience, used, count, first, size, heap,
+           margin, alpha, idle, gram, base, metric, w, table, now, gaps, dense):  # fmt: skip
+    # give each block its new plane (none if its margin is 0), then visit it; `dense` is a vector
+    # of zeros in feature space, and is again when this returns
     slots = first.shape[1]
     slope, mass = np.empty(slots + 1), np.empty(slots + 1)
     square = np.empty((slots + 1, slots + 1))
-    dense = np.zeros(len(w))
     source, offset, coef = heap
+    added = 0
     for e in range(len(examples)):
         i = examples[e]
         begin, end = ptr[e], ptr[e + 1]
-        if margins[e] > 0.0 and find(i, begin, end, parts, count, first, size, heap) < 0:
+        for k in range(count[i] - 1, -1, -1):
+            if alpha[i, k] == 0.0 and idle[i, k] > patience:
+                drop(i, k, count, first, size, margin, alpha, idle, gram)
+        new = margins[e] > 0.0 and not holds(i, begin, end, parts, margins[e], count, first, size,
+                                             heap, margin)  # fmt: skip
+        if new:
             if count[i] == slots:
                 oldest = -1
                 for k in range(slots):
@@ -236,27 +240,28 @@ def absorb(examples, ptr, parts, margins, cap, steps, used, count, first, size, 
                     now += 1
                     used = merge(i, used, count, first, size, heap, margin, alpha, idle, gram,
                                  table, now)  # fmt: skip
-            new = count[i]
-            first[i, new], size[i, new] = used, end - begin
+            last = count[i]
+            first[i, last], size[i, last] = used, end - begin
             for p in range(begin, end):
                 source[used], offset[used], coef[used] = parts[0][p], parts[1][p], parts[2][p]
                 add_part(parts[2][p], parts[0][p], parts[1][p], base[0], base[1], base[2], metric,
                          dense)  # fmt: skip
                 used += 1
-            margin[i, new], alpha[i, new], idle[i, new] = margins[e], 0.0, 0
-            count[i] = new + 1
+            margin[i, last], alpha[i, last], idle[i, last] = margins[e], 0.0, 0
+            count[i] = last + 1
+            added += 1
             now += 1
             block_products(i, count, first, size, heap, base, table, now, dense, slope)
             for k in range(count[i]):
-                gram[i, new, k] = slope[k]
-                gram[i, k, new] = slope[k]
+                gram[i, last, k] = slope[k]
+                gram[i, k, last] = slope[k]
             for p in range(begin, end):
                 for q in range(base[0][parts[0][p]], base[0][parts[0][p] + 1]):
                     dense[parts[1][p] + base[1][q]] = 0.0
         now += 1
         gaps[i] = visit(i, cap[i], steps, count, first, size, heap, margin, alpha, idle, gram,
                         base, metric, w, table, now, slope, mass, square)  # fmt: skip
-    return used, now
+    return used, now, added
 
 
 @njit(cache=True, nogil=True)
@@ -271,3 +276,17 @@ def sweep(order, cap, steps, count, first, size, heap, margin, alpha, idle, gram
         gaps[i] = visit(i, cap[i], steps, count, first, size, heap, margin, alpha, idle, gram,
                         base, metric, w, table, now, slope, mass, square)  # fmt: skip
     return now
+
+
+@njit(cache=True, nogil=True)
+def pull(count, first, size, heap, alpha, base, metric, w):
+    # w = metric * sum alpha plane, from nothing
+    source, offset, coef = heap
+    w[:] = 0.0
+    for i in range(len(count)):
+        for k in range(count[i]):
+            if alpha[i, k] == 0.0:
+                continue
+            for p in range(first[i, k], first[i, k] + size[i, k]):
+                add_part(alpha[i, k] * coef[p], source[p], offset[p], base[0], base[1], base[2],
+                         metric, w)  # fmt: skip

@@ -16,10 +16,10 @@ from numba import njit
 @njit(cache=True, nogil=True)
 def repeats(G, r):
     # whether an earlier direction is the same: |delta_r - delta_s|^2 is 0 up to rounding
+    apart = np.inf
     for s in range(r):
-        if G[r, r] + G[s, s] - 2.0 * G[r, s] <= 1e-12 * G[r, r]:
-            return True
-    return False
+        apart = min(apart, G[r, r] + G[s, s] - 2.0 * G[r, s])
+    return apart <= 1e-12 * G[r, r]
 
 
 @njit(cache=True, nogil=True)

@@ -110,6 +110,7 @@ class MIRA(Online):
             random_state=random_state,
         )  # fmt: skip
         self.k, self.C, self.augmented = k, C, augmented
+        self._scratch: Floats = np.zeros(data.n_features)
 
     def _ask(self, single: Shard) -> list[Answers]:
         if self.augmented:

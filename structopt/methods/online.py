@@ -130,7 +130,6 @@ class Online(Method):
         self.current: Floats = np.zeros(data.n_features)
         """The weights w after the last visit."""
         self._late: Floats = np.zeros(data.n_features if average else 0)  # u
-        self._scratch: Floats = np.zeros(data.n_features)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._present = np.flatnonzero(data.sample_weight > 0)
         self._least = np.inf

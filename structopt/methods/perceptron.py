@@ -1,6 +1,8 @@
 r"""The structured perceptron: predict, and where the prediction is wrong, move towards gold.
 
     y = argmax_y w . phi(x_i, y);    if y != y_i:    w <- w + eta delta_i(y).
+
+See :class:`Perceptron`.
 """
 
 from __future__ import annotations

@@ -142,9 +142,8 @@ class ChainShard(Shard):
         """Return every sequence's best labels, without the loss."""
         scores = self._scores(weights)
         free = np.zeros(len(self.gold))
-        return self._compared(
-            scores, chain_kernels.viterbi(*scores, self.offsets, self.gold, free)
-        )
+        labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, free)
+        return self._compared(scores, labels)
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every sequence; ``score`` is infinite where there are fewer."""

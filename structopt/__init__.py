@@ -25,8 +25,10 @@ _HOME = {
     "Formulation": "formulations.base",
     "LPStruct": "formulations.lp_struct",
     "M3N": "formulations.m3n",
+    "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
+    "Perceptron": "methods.perceptron",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
@@ -58,6 +60,8 @@ if TYPE_CHECKING:
     from structopt.formulations.struct_rmm import StructRMM
     from structopt.formulations.struct_svm import StructSVM
     from structopt.methods.cutting_plane import CuttingPlane
+    from structopt.methods.mira import MIRA
+    from structopt.methods.perceptron import Perceptron
     from structopt.model_file import load_model
     from structopt.result import Result
     from structopt.structures.base import Structure

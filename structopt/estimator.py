@@ -150,7 +150,9 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             )
             result = run.solve()
         self.structure_, self.result_ = structure, result
-        if result.status not in ("optimal", "separated", "callback", "interrupted"):
+        # methods that minimise nothing have no lower bound to wait for
+        unfinished = result.status not in ("optimal", "separated", "callback", "interrupted")
+        if unfinished and np.isfinite(result.certificate.dual):
             warnings.warn(
                 f"Stopped ({result.status}) at a relative gap of "
                 f"{result.certificate.relative_gap:.1e}, wanted {self.tol:.1e}. Raise max_iter or "

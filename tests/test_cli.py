@@ -66,12 +66,18 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path, monkeypatch, capsys):
     assert "FileExistsError" in one_line(capsys)
 
 
-def test_interrupt(monkeypatch, capsys):
-    def interrupted(*args, **kwargs):
+def test_interrupt(monkeypatch, capsys, tmp_path):
+    """Ctrl-C in the middle of a run, which itself ends with its best model, ends the demo."""
+
+    def interrupted(record):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(demo, "run_demo", interrupted)
-    assert cli.main(["demo"]) == 130
+    @contextmanager
+    def watch(label, tol):
+        yield interrupted
+
+    monkeypatch.setattr(cli, "_plain_progress", watch)
+    assert cli.main(["demo", "--quick", "--out", str(tmp_path)]) == 130
     assert one_line(capsys) == "structopt: interrupted\n"
 
 

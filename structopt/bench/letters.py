@@ -75,7 +75,7 @@ class LettersBench:
                     f"{self.seconds(learner, folds).range}",
                     f"{middle.encode:.3f}",
                     f"{middle.passes}",
-                    _known(middle.objective, ".2f"),
+                    _known(middle.objective, ".5g"),
                     _known(middle.gap, ".2f"),
                     f"{100 * middle.test_error:.2f}",
                     f"{middle.memory:.0f}",

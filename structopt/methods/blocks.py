@@ -11,7 +11,7 @@ replaced by their mean: w and D stay what they were.
 >>> import numpy as np, scipy.sparse as sp
 >>> blocks = Blocks(None, np.ones(1), np.array([2.0]), n_features=1, planes=2)
 >>> one = sp.csr_array(np.array([[2.0]]))
->>> blocks.absorb(np.array([0]), np.array([3.0]), blocks.parts(one))  # 3 - 2 w, and w = alpha
+>>> blocks.absorb(np.array([0]), np.array([3.0]), blocks.parts(one), scales=np.ones(1))  # 3 - 2 w
 >>> blocks.weights, blocks.value()  # max 3 a - 1/2 (2 a)^2 / 2 over 0 <= a <= 1
 (array([1.]), 2.0)
 """
@@ -92,21 +92,23 @@ class Blocks:
         rows = base_matrix(directions)
         return Directions(rows.indptr, np.zeros(rows.nnz, np.int64), rows.indices, rows.data)
 
-    def absorb(self, examples: Ints, margins: Floats, planes: Directions) -> None:
-        """Give each example's block a plane (none where its margin is 0) and visit the block."""
-        full = self._count[examples] == self._planes
-        held = self._size[examples].sum(axis=1)
-        # a merged plane has at most the parts of those it replaces
-        self._make_room(len(planes.source) + int(held[full].sum()))
-        widest = int(held.max(initial=0) + np.diff(planes.ptr).max(initial=0))
-        if len(self._table[0]) < 2 * widest:
-            self._table, self._now = _hash_table(2 * widest), 0
-        self._used, self._now, added = kernels.absorb(
-            examples, planes.ptr, (planes.source, planes.offset, planes.coef), margins,
-            self._cost, _STEPS, _PATIENCE, self._used, *self._block(), self._table, self._now,
-            self.gaps, self._scratch,
-        )  # fmt: skip
-        self.added += added
+    def absorb(
+        self, examples: Ints, margins: Floats, planes: Directions, *, scales: Floats, shift: int = 0
+    ) -> None:
+        """Give each example's block a plane, ``scales`` times a direction, and visit the block.
+
+        The directions are over the base from its row ``shift`` on.
+        """
+        parts, done = (planes.source, planes.offset, planes.coef), 0
+        while done < len(examples):
+            done, needed, self._used, self._now, added = kernels.absorb(
+                done, examples, planes.ptr, parts, shift, margins, scales, self._cost, _STEPS,
+                _PATIENCE, self._used, *self._block(), self._table, self._now, self.gaps,
+                self._scratch,
+            )  # fmt: skip
+            self.added += added
+            if needed:
+                self._make_room(needed)
 
     def sweep(self, order: Ints) -> None:
         """Visit blocks over the planes they have."""
@@ -130,7 +132,9 @@ class Blocks:
         )  # fmt: skip
 
     def _make_room(self, needed: int) -> None:
-        """Move the parts of standing planes together when the heap is full."""
+        """Make the table, and the heap, large enough for a block of so many parts."""
+        if len(self._table[0]) < 2 * needed:
+            self._table, self._now = _hash_table(2 * needed), 0
         if self._used + needed <= len(self._heap[0]):
             return
         standing = np.arange(self._planes) < self._count[:, None]

@@ -29,7 +29,7 @@ from structopt.methods.blocks import Blocks
 from structopt.methods.hinge_form import HingeForm
 from structopt.result import Result
 from structopt.structures.base import Structure
-from structopt.structures.parts import Directions, Floats, Ints
+from structopt.structures.parts import Ints
 from structopt.structures.shards import Answers, DataSet
 
 logger = logging.getLogger(__name__)
@@ -183,42 +183,41 @@ class FrankWolfe(Method):
     # ------------------------------------------------------------------ the parts of a round
     def _pass(self) -> float:
         """Ask about every example in turn and step at once; return the seconds of asking."""
-        asking, clock = 0.0, time.perf_counter
-        for i in self._random.permutation(self._present):
-            start = clock()
-            single = self.data.single(int(i))
-            answers = single.ask(self._form.oracle, self._blocks.weights)
-            found = Blocks.parts(single.directions(answers.outputs, _ONLY))
+        asking, clock, oracle, blocks = 0.0, time.perf_counter, self._form.oracle, self._blocks
+        for which in self._random.permutation(self._present)[:, None]:
+            start, i = clock(), int(which[0])
+            single = self.data.single(i)
+            answers = single.ask(oracle, blocks.weights)
+            margin, scale = oracle.margin(answers.loss), oracle.scale(answers.loss)
+            violated = float(margin[0]) - float(scale[0]) * float(answers.score[0]) > 0.0
+            found = single.directions(answers.outputs, _ONLY) if violated else None
             asking += clock() - start
             self._proven = self._proven and answers.exact
-            self._step_towards(np.array([i]), answers.loss, answers.score, found)
+            if found is None:
+                blocks.sweep(which)
+            else:
+                shift = self._sources[i]
+                blocks.absorb(which, margin, Blocks.parts(found), scales=scale, shift=shift)
         return asking
 
     def _recall(self, answers: list[Answers]) -> float:
-        """Step towards the answers of the last certification."""
-        loss = np.concatenate([a.loss for a in answers])
-        score = np.concatenate([a.score for a in answers])
-        hit = np.flatnonzero(self._form.cost * self._form.hinges(answers) > 0)
-        if len(hit):
-            found = Blocks.parts(self.data.directions(answers, hit))
-            order = self._random.permutation(len(hit))
-            which = hit[order]
-            moved = _moved(found.take(order), -self._sources[which])
-            self._step_towards(which, loss[which], score[which], moved)
-        rest = np.setdiff1d(self._present, hit, assume_unique=True)
+        """Step towards the answers of the last certification, in random order."""
+        loss, oracle = np.concatenate([a.loss for a in answers]), self._form.oracle
+        violated = np.flatnonzero((self._form.hinges(answers) > 0) & (self._form.cost > 0))
+        start = time.perf_counter()
+        if len(violated):
+            order = self._random.permutation(len(violated))
+            found = Blocks.parts(self.data.directions(answers, violated)).take(order)
+            which = violated[order]
+            asked = time.perf_counter()
+            self._blocks.absorb(
+                which, oracle.margin(loss[which]), found, scales=oracle.scale(loss[which])
+            )
+        else:
+            asked = start
+        rest = np.setdiff1d(self._present, violated, assume_unique=True)
         self._blocks.sweep(self._random.permutation(rest))
-        return 0.0
-
-    def _step_towards(self, which: Ints, loss: Floats, score: Floats, found: Directions) -> None:
-        """Offer planes over the examples' own shards to their blocks."""
-        oracle = self._form.oracle
-        margin, scale = oracle.margin(loss), oracle.scale(loss)
-        with np.errstate(invalid="ignore"):
-            violated = np.isfinite(score) & (margin - scale * score > 0)
-        planes = _moved(found, self._sources[which])
-        if np.any(scale != 1.0):
-            planes = _scaled(planes, scale)
-        self._blocks.absorb(which, np.where(violated, margin, 0.0), planes)
+        return asked - start
 
     def _sweep(self) -> int:
         """Visit all blocks again until little is left to gain; return how often."""
@@ -262,17 +261,3 @@ def _sources(data: DataSet) -> Ints:
     rows = [0 if shard.base is None else shard.base.shape[0] for shard in data.shards]
     counts = [shard.n_examples for shard in data.shards]
     return np.repeat(np.cumsum([0, *rows[:-1]]), counts)
-
-
-def _moved(planes: Directions, rows: Ints) -> Directions:
-    """Return planes over a base that has ``rows`` more rows in front, for each plane."""
-    if not np.any(rows):
-        return planes
-    source = planes.source + np.repeat(rows, np.diff(planes.ptr))
-    return Directions(planes.ptr, source, planes.offset, planes.coef)
-
-
-def _scaled(planes: Directions, factors: Floats) -> Directions:
-    """Return each plane times its factor."""
-    coef = planes.coef * np.repeat(factors, np.diff(planes.ptr))
-    return Directions(planes.ptr, planes.source, planes.offset, coef)

@@ -55,16 +55,17 @@ def block_products(i, count, first, size, heap, base, table, now, dense, out):
 
 
 @njit(cache=True, nogil=True)
-def holds(i, begin, end, parts, bound, count, first, size, heap, margin):
-    # whether block i has the plane of these parts and this margin already
+def holds_last(i, used, length, bound, count, first, size, heap, margin):
+    # whether block i has the plane already whose parts were just written at `used`
+    source, offset, coef = heap
     for k in range(count[i]):
-        if size[i, k] != end - begin or margin[i, k] != bound:
+        if size[i, k] != length or margin[i, k] != bound:
             continue
         same = True
-        for p in range(end - begin):
+        for p in range(length):
             q = first[i, k] + p
-            if (heap[0][q] != parts[0][begin + p] or heap[1][q] != parts[1][begin + p]
-                    or heap[2][q] != parts[2][begin + p]):  # fmt: skip
+            if (source[q] != source[used + p] or offset[q] != offset[used + p]
+                    or coef[q] != coef[used + p]):  # fmt: skip
                 same = False
                 break
         if same:
@@ -211,57 +212,68 @@ def visit(i, cap, steps, count, first, size, heap, margin, alpha, idle, gram, ba
 
 
 @njit(cache=True, nogil=True)
-def absorb(examples, ptr, parts, margins, cap, steps, patience, used, count, first, size, heap,
-           margin, alpha, idle, gram, base, metric, w, table, now, gaps, dense):  # fmt: skip
-    # give each block its new plane (none if its margin is 0), then visit it; `dense` is a vector
-    # of zeros in feature space, and is again when this returns
+def forget(i, patience, count, first, size, margin, alpha, idle, gram):
+    # drop idle planes of block i: all beyond patience, and the one idle longest if it is full
+    oldest = -1
+    for k in range(count[i] - 1, -1, -1):
+        if alpha[i, k] == 0.0 and idle[i, k] > patience:
+            drop(i, k, count, first, size, margin, alpha, idle, gram)
+    if count[i] < first.shape[1]:
+        return
+    for k in range(count[i]):
+        if alpha[i, k] == 0.0 and (oldest < 0 or idle[i, k] > idle[i, oldest]):
+            oldest = k
+    if oldest >= 0:
+        drop(i, oldest, count, first, size, margin, alpha, idle, gram)
+
+
+@njit(cache=True, nogil=True)
+def absorb(begin, examples, ptr, parts, shift, margins, scales, cap, steps, patience, used, count,
+           first, size, heap, margin, alpha, idle, gram, base, metric, w, table, now, gaps,
+           dense):  # fmt: skip
+    # from `begin` on, give each block its new plane and visit it; stop where heap or table might
+    # not do. `dense` is a vector of zeros in feature space, and is again when this returns.
     slots = first.shape[1]
     slope, mass = np.empty(slots + 1), np.empty(slots + 1)
     square = np.empty((slots + 1, slots + 1))
     source, offset, coef = heap
+    indptr, indices, data = base
     added = 0
-    for e in range(len(examples)):
+    for e in range(begin, len(examples)):
         i = examples[e]
-        begin, end = ptr[e], ptr[e + 1]
-        for k in range(count[i] - 1, -1, -1):
-            if alpha[i, k] == 0.0 and idle[i, k] > patience:
-                drop(i, k, count, first, size, margin, alpha, idle, gram)
-        new = margins[e] > 0.0 and not holds(i, begin, end, parts, margins[e], count, first, size,
-                                             heap, margin)  # fmt: skip
-        if new:
-            if count[i] == slots:
-                oldest = -1
-                for k in range(slots):
-                    if alpha[i, k] == 0.0 and (oldest < 0 or idle[i, k] > idle[i, oldest]):
-                        oldest = k
-                if oldest >= 0:
-                    drop(i, oldest, count, first, size, margin, alpha, idle, gram)
-                else:
-                    now += 1
-                    used = merge(i, used, count, first, size, heap, margin, alpha, idle, gram,
-                                 table, now)  # fmt: skip
+        length, held = ptr[e + 1] - ptr[e], 0
+        for k in range(count[i]):
+            held += size[i, k]
+        if used + length + held > len(source) or 2 * (length + held) > len(table[0]):
+            return e, held + length, used, now, added
+        forget(i, patience, count, first, size, margin, alpha, idle, gram)
+        if count[i] == slots:
+            now += 1
+            used = merge(i, used, count, first, size, heap, margin, alpha, idle, gram, table, now)
+        for p in range(length):
+            source[used + p] = parts[0][ptr[e] + p] + shift
+            offset[used + p] = parts[1][ptr[e] + p]
+            coef[used + p] = parts[2][ptr[e] + p] * scales[e]
+        if not holds_last(i, used, length, margins[e], count, first, size, heap, margin):
             last = count[i]
-            first[i, last], size[i, last] = used, end - begin
-            for p in range(begin, end):
-                source[used], offset[used], coef[used] = parts[0][p], parts[1][p], parts[2][p]
-                add_part(parts[2][p], parts[0][p], parts[1][p], base[0], base[1], base[2], metric,
-                         dense)  # fmt: skip
-                used += 1
+            first[i, last], size[i, last] = used, length
             margin[i, last], alpha[i, last], idle[i, last] = margins[e], 0.0, 0
-            count[i] = last + 1
-            added += 1
+            count[i], used, added = last + 1, used + length, added + 1
+            begin_parts = first[i, last]
+            for p in range(begin_parts, used):
+                add_part(coef[p], source[p], offset[p], indptr, indices, data, metric, dense)
             now += 1
             block_products(i, count, first, size, heap, base, table, now, dense, slope)
             for k in range(count[i]):
                 gram[i, last, k] = slope[k]
                 gram[i, k, last] = slope[k]
-            for p in range(begin, end):
-                for q in range(base[0][parts[0][p]], base[0][parts[0][p] + 1]):
-                    dense[parts[1][p] + base[1][q]] = 0.0
+            for p in range(begin_parts, used):
+                for q in range(indptr[source[p]], indptr[source[p] + 1]):
+                    dense[offset[p] + indices[q]] = 0.0
         now += 1
         gaps[i] = visit(i, cap[i], steps, count, first, size, heap, margin, alpha, idle, gram,
                         base, metric, w, table, now, slope, mass, square)  # fmt: skip
-    return used, now, added
+    return len(examples), 0, used, now, added
 
 
 @njit(cache=True, nogil=True)

@@ -49,7 +49,7 @@ class Size:
     C: float = 1.0
 
 
-FULL = Size(n_sentences=400, n_words=292, n_labels=12, rounds=16)  # 3,996 weights
+FULL = Size(n_sentences=400, n_words=292, n_labels=12, rounds=12)  # 3,996 weights
 QUICK = Size(n_sentences=200, n_words=292, n_labels=12, rounds=9)
 TINY = Size(n_sentences=12, n_words=20, n_labels=3, rounds=3)
 

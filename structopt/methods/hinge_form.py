@@ -94,7 +94,9 @@ class HingeForm:
         return np.maximum(hinge, 0.0)
 
     def value(self, weights: Floats, data: DataSet) -> float:
-        """Return P(w) from one exact oracle pass."""
+        """Return P(w) from one exact oracle pass; infinite where w breaks its bounds."""
+        if np.any(weights < self.lb) or np.any(weights > self.ub):
+            return np.inf
         return self.regulariser(weights) + float(
             self.cost @ self.hinges(data.ask(self.oracle, weights))
         )

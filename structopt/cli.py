@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo``, ``structopt bench masters``, ``structopt bench letters``.
+"""The command line: ``structopt demo`` and ``structopt bench masters | letters | l1``.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -80,6 +80,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(letters, repeats=5)
     letters.set_defaults(run=_bench_letters)
+    l1 = benches.add_parser(
+        "l1", help="every way to learn an l1-regularised network (needs STRUCTOPT_DATA)"
+    )
+    l1.add_argument("--words", type=int, default=100, metavar="N", help="training words (100)")
+    l1.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="seconds a method may take (120)"
+    )
+    _measured(l1, repeats=1)
+    l1.set_defaults(run=_bench_l1)
     return parser
 
 
@@ -167,6 +176,16 @@ def _bench_letters(options: argparse.Namespace) -> int:
         bench = bench_letters(options.folds, repeats=options.repeats, report=report)
     _publish(f"bench-letters-{options.folds}", bench.tables(), options)
     return 0 if bench.certified else FAILED
+
+
+def _bench_l1(options: argparse.Namespace) -> int:
+    from structopt.bench.l1 import bench_l1
+
+    with _spinner() as report:
+        bench = bench_l1(
+            words=options.words, limit=options.limit, repeats=options.repeats, report=report
+        )
+    return _publish("bench-l1", [bench.table()], options)
 
 
 # ---------------------------------------------------------------------- showing

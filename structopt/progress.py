@@ -22,8 +22,11 @@ class Progress:
     """
 
     def __init__(self, label: str, tol: float) -> None:
+        from rich.console import Console
         from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
         from rich.progress import Progress as Bar
+
+        console = Console(stderr=True)  # standard output belongs to the user's program
 
         self._tol = max(tol, 1e-12)
         self._bar = Bar(
@@ -31,7 +34,9 @@ class Progress:
             BarColumn(bar_width=24),
             TimeElapsedColumn(),
             TextColumn("{task.fields[note]}"),
+            console=console,
             transient=True,
+            disable=not console.is_terminal,
         )
         self._task = self._bar.add_task(label, total=1.0, note="")
 

@@ -87,11 +87,11 @@ class Method(ABC):
                 if self.time_limit is not None and self._elapsed() >= self.time_limit:
                     status = "time_limit"
                     break
-                record = self.step()
+                told_to_stop = self._told_to_stop(self.step())
                 if self._done():
                     status = "optimal"
                     break
-                if self._told_to_stop(record):
+                if told_to_stop:
                     status = "callback"
                     break
                 if self._stalled():

@@ -136,9 +136,7 @@ def split_l1(objective: Any) -> tuple[list[tuple[float, Any]], Any]:
     return found, sum(rest) if rest else cp.Constant(0.0)
 
 
-def affine_rows(
-    expression: Any, columns: Mapping[int, int], size: int
-) -> tuple[Any, Floats]:
+def affine_rows(expression: Any, columns: Mapping[int, int], size: int) -> tuple[Any, Floats]:
     """Return (M, b) with ``expression == M x + b`` over the given columns, row by row."""
     count = expression.size
     tensor = canonInterface.get_problem_matrix(

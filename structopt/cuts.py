@@ -145,9 +145,7 @@ class CutPool:
     def numbers(self) -> Numbers:
         """Example, loss, margin and scale of every cut."""
         f = self._fields
-        return Numbers(
-            f["example"].values, f["loss"].values, f["margin"].values, f["scale"].values
-        )
+        return Numbers(f["example"].values, f["loss"].values, f["margin"].values, f["scale"].values)
 
     def add(self, family: int, numbers: Numbers, directions: Any) -> Ints:
         """Add the cuts that are not here yet; return which of the batch were new.

@@ -10,8 +10,8 @@ here trusts a solver: y is only a suggestion, repaired until every column has a 
 
 * A slack column rests while its cost covers the multipliers of its rows: each example's multipliers
   are scaled by min(1, cost / load).
-* A column without curvature needs ``-l1 <= r <= l1`` (one side where it is bounded): y moves towards
-  an anchor that satisfies this, just far enough. Without cuts, y = 0 is usually one.
+* A column without curvature needs ``-l1 <= r <= l1`` (one side where it is bounded): y moves
+  towards an anchor that satisfies this, just far enough. Without cuts, y = 0 is usually one.
 * Static rows have multipliers to spare: before that, those away from their own bounds are corrected
   by least squares so that the columns without curvature come to rest.
 * Columns coupled by P use ``h(x) >= z.x - h*(z)`` for the l1 term and the bounds, with z taken from

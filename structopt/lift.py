@@ -52,9 +52,7 @@ class Numbers:
 
     def take(self, which: Any) -> Numbers:
         """Return the numbers of some of the cuts."""
-        return Numbers(
-            self.example[which], self.loss[which], self.margin[which], self.scale[which]
-        )
+        return Numbers(self.example[which], self.loss[which], self.margin[which], self.scale[which])
 
 
 @dataclass(frozen=True)
@@ -101,7 +99,13 @@ class Cut:
     """
 
     def __init__(self, delta: Delta, loss: Any, margin: Any, scale: Any, pick: Any) -> None:
-        self.delta, self.loss, self.margin, self.scale, self._pick = delta, loss, margin, scale, pick
+        self.delta, self.loss, self.margin, self.scale, self._pick = (
+            delta,
+            loss,
+            margin,
+            scale,
+            pick,
+        )
 
     def of(self, variable: Any) -> Any:
         """Return the entry of a per-example variable that belongs to each cut's example."""
@@ -267,8 +271,7 @@ class _Template:
             # rows: parameters, then the constant; columns: x, the projection, the constant
             table = sp.csr_array(sp.csr_array(tensor).T)
             blocks = {
-                name: table[starts[p.id] : starts[p.id] + p.size]
-                for name, p in parameters.items()
+                name: table[starts[p.id] : starts[p.id] + p.size] for name, p in parameters.items()
             }
             self.sides.append(_TemplateSide(blocks, table[[total]], size, equality))
 

@@ -91,7 +91,9 @@ class RestrictedMaster:
         xi = cp.Variable(self.n_examples, nonneg=True, name="xi")
         positive = self._sample_weight > 0  # an example of weight 0 is never separated
         if np.any(self._sample_weight != 1.0):
-            scale = np.divide(1.0, self._sample_weight, where=positive, out=np.ones(self.n_examples))
+            scale = np.divide(
+                1.0, self._sample_weight, where=positive, out=np.ones(self.n_examples)
+            )
             self._slack_scale[xi.id] = scale
         self._slacks.append(xi)
         return xi

@@ -88,9 +88,7 @@ class Program:
 
     def objective(self, x: Floats) -> float:
         """Return the objective at x."""
-        return float(
-            0.5 * x @ (self.P @ x) + self.q @ x + self.l1 @ np.abs(x) + self.offset
-        )
+        return float(0.5 * x @ (self.P @ x) + self.q @ x + self.l1 @ np.abs(x) + self.offset)
 
     def residual(self, x: Floats) -> float:
         """Return the largest violation of the static rows and bounds at x."""

@@ -171,7 +171,8 @@ def _raise_slacks(
     master: RestrictedMaster, parts: RowParts, score: Floats, bare: Floats, raised: Floats
 ) -> float:
     """Raise slacks in ``raised`` until the rows hold; return the largest signed violation of rows
-    without one (-inf if every row has one)."""
+    without one (-inf if every row has one).
+    """
     is_slack = np.zeros(master.size, dtype=bool)
     is_slack[master.slack_columns] = True
     row = np.repeat(np.arange(len(score)), np.diff(parts.extra.indptr))

@@ -21,7 +21,7 @@ def test_grid_equals_enumeration(make, kind, backend):
     problem = X, Y, structure, _ = make(np.random.default_rng(1))
     formulation = FORMULATIONS[kind](2.0)
     linear = kind.startswith("lp")
-    if backend in ("highs", "proximal") and not linear or backend == "ascent" and linear:
+    if (backend in ("highs", "proximal") and not linear) or (backend == "ascent" and linear):
         with pytest.raises(so.errors.IncompatibleError, match=f"'{backend}' backend takes"):
             solve(structure, formulation, X, Y, backend=backend)
         return
@@ -57,9 +57,7 @@ def test_one_slack_has_the_optimum_of_n_slacks(rescale, backend):
     weight = np.array([1.0, 0.5, 2.0, 0.0])
     truth = optimum(f"svm-{rescale}", 5.0, problem, weights=weight)
     formulation = so.StructSVM(5.0, rescale=rescale, slacks="one")
-    result = solve(
-        structure, formulation, X, Y, backend=backend, tol=TOL, sample_weight=weight
-    )
+    result = solve(structure, formulation, X, Y, backend=backend, tol=TOL, sample_weight=weight)
     assert result.certificate.certified
     assert result.certificate.primal == pytest.approx(truth, rel=2 * TOL)
 
@@ -89,7 +87,9 @@ def test_weight_constraints_hold_in_the_answer(extra, backend):
     problem = X, Y, structure, _ = small_chain(np.random.default_rng(7))
     result = solve(structure, so.M3N(1.0, constraints=extra), X, Y, backend=backend, tol=1e-4)
     assert result.certificate.certified
-    assert result.certificate.primal == pytest.approx(optimum("m3n", 1.0, problem, extra=extra), rel=2e-4)
+    assert result.certificate.primal == pytest.approx(
+        optimum("m3n", 1.0, problem, extra=extra), rel=2e-4
+    )
     w = cp.Variable(structure.n_features_)
     w.value = result.weights
     for constraint in extra(w):
@@ -149,7 +149,7 @@ class ConicM3N(so.Formulation):
 
 
 def test_cones_go_to_the_reference_backend_and_say_what_is_not_certified():
-    X, Y, structure, outputs = small_chain(np.random.default_rng(10))
+    X, Y, structure, _ = small_chain(np.random.default_rng(10))
     with pytest.raises(so.errors.IncompatibleError, match="not cones"):
         solve(structure, ConicM3N(), X, Y, backend="clarabel")
     result = solve(structure, ConicM3N(), X, Y, tol=1e-5)

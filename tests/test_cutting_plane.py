@@ -40,7 +40,13 @@ def run_of(words, formulation, **kwargs):
 
 @pytest.mark.parametrize(
     ("kind", "backend"),
-    [("lp", "highs"), ("lp-free", "highs"), ("svm-unit", "ascent"), ("m3n", "osqp"), ("m3n", "clarabel")],
+    [
+        ("lp", "highs"),
+        ("lp-free", "highs"),
+        ("svm-unit", "ascent"),
+        ("m3n", "osqp"),
+        ("m3n", "clarabel"),
+    ],
 )
 def test_live_rows_agree_with_a_rebuild_at_every_round(words, kind, backend):
     patient = Ascent(max_sweeps=50_000) if backend == "ascent" else backend
@@ -62,7 +68,10 @@ def test_bounds_close_monotonically_and_records_add_up(words):
     seen = []
     result = run_of(words, so.M3N(0.5), tol=1e-4, callbacks=[seen.append]).solve()
     assert [r.round for r in result.history] == list(range(1, len(result.history) + 1))
-    assert all(b.primal <= a.primal and b.dual >= a.dual for a, b in zip(result.history, result.history[1:], strict=False))
+    assert all(
+        b.primal <= a.primal and b.dual >= a.dual
+        for a, b in zip(result.history, result.history[1:], strict=False)
+    )
     assert seen == list(result.history)
     total = sum(r.cuts_added - r.cuts_dropped for r in result.history)
     assert total == result.history[-1].cuts == len(result.cuts)
@@ -201,7 +210,9 @@ def test_a_killed_run_resumes_to_the_same_optimum(tmp_path):
         """
     )
     path = tmp_path / "run.ckpt"
-    with subprocess.Popen([sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE) as worker:
+    with subprocess.Popen(
+        [sys.executable, "-c", script, str(path)], stdout=subprocess.PIPE
+    ) as worker:
         for _ in range(4):
             assert worker.stdout.readline()
         os.kill(worker.pid, signal.SIGKILL)
@@ -298,8 +309,10 @@ def test_abilities_are_checked_before_any_work():
         def argmax(self, x, weights, *, gold=None):
             return max(
                 (-1, 1),
-                key=lambda y: self.joint_features(x, y) @ weights
-                + (0.0 if gold is None else self.loss(gold, y)),
+                key=lambda y: (
+                    self.joint_features(x, y) @ weights
+                    + (0.0 if gold is None else self.loss(gold, y))
+                ),
             )
 
     X, Y = [[1.0, 0.2], [-0.4, 1.0], [0.3, -1.0]], [1, -1, 1]
@@ -333,7 +346,8 @@ def test_idle_cuts_are_dropped():
 
 
 @pytest.mark.parametrize(
-    "options", [{"tol": -1}, {"tol": np.nan}, {"max_iter": 0}, {"time_limit": 0}, {"backend": "gurob"}]
+    "options",
+    [{"tol": -1}, {"tol": np.nan}, {"max_iter": 0}, {"time_limit": 0}, {"backend": "gurob"}],
 )
 def test_bad_options_are_refused(words, options):
     with pytest.raises(InvalidInputError):

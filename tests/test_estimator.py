@@ -26,7 +26,11 @@ def test_fit_predict_score(words):
     X, Y = words
     model = model_of().fit(X[:30], Y[:30])
     predicted = model.predict(X[30:])
-    right = sum(int(a == b) for y, p in zip(Y[30:], predicted, strict=True) for a, b in zip(y, p, strict=True))
+    right = sum(
+        int(a == b)
+        for y, p in zip(Y[30:], predicted, strict=True)
+        for a, b in zip(y, p, strict=True)
+    )
     assert model.score(X[30:], Y[30:]) == pytest.approx(right / sum(map(len, Y[30:])))
     assert model.result_.certificate.certified
     weight = np.zeros(10)
@@ -41,7 +45,9 @@ def test_clone_grid_search_and_cross_validation(words):
     copy = clone(model)
     assert repr(copy) == repr(model)
     assert copy.formulation is not model.formulation
-    search = GridSearchCV(model, {"formulation__C": [1e-4, 0.1], "structure__boundaries": [True]}, cv=2)
+    search = GridSearchCV(
+        model, {"formulation__C": [1e-4, 0.1], "structure__boundaries": [True]}, cv=2
+    )
     search.fit(X, Y)
     assert search.best_params_["formulation__C"] == 0.1
     assert search.best_estimator_.structure_.boundaries is True
@@ -104,10 +110,14 @@ def test_progress_is_shown_when_asked(words, capsys):
 
 def test_sparse_inputs_and_declared_labels(words):
     X, Y = words
-    dense = so.StructuredClassifier(so.Chain(labels=[0, 1, "never"]), so.M3N(C=0.1), tol=1e-6).fit(X, Y)
+    dense = so.StructuredClassifier(so.Chain(labels=[0, 1, "never"]), so.M3N(C=0.1), tol=1e-6).fit(
+        X, Y
+    )
     sparse = so.StructuredClassifier(so.Chain(labels=[0, 1, "never"]), so.M3N(C=0.1), tol=1e-6)
     sparse.fit([sp.csr_array(x) for x in X], Y)
-    assert sparse.result_.certificate.primal == pytest.approx(dense.result_.certificate.primal, rel=1e-6)
+    assert sparse.result_.certificate.primal == pytest.approx(
+        dense.result_.certificate.primal, rel=1e-6
+    )
     assert dense.structure_.n_features_ == 3 * (12 + 3)
 
 

@@ -40,7 +40,11 @@ def build(seed, objective, static):
     m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
     m.compile()
     loss = rng.integers(1, 4, 8).astype(float)
-    m.add(0, Numbers(rng.integers(N, size=8), loss, loss, np.ones(8)), sp.csr_array(rng.normal(size=(8, D))))
+    m.add(
+        0,
+        Numbers(rng.integers(N, size=8), loss, loss, np.ones(8)),
+        sp.csr_array(rng.normal(size=(8, D))),
+    )
     problem, _ = m.problem()
     problem.solve(solver=cp.CLARABEL)
     return rng, m, problem.value

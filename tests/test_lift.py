@@ -19,13 +19,15 @@ N, D = 4, 3
 RULES = {
     "plain": lambda w, xi, b: lambda cut: cut.delta @ w >= cut.loss - cut.of(xi),
     "unit": lambda w, xi, b: lambda cut: cut.delta @ w >= 1 - cut.of(xi),
-    "scaled": lambda w, xi, b: lambda cut: (
-        cp.multiply(cut.scale, cut.delta @ w) >= cut.margin - cut.of(xi)
+    "scaled": lambda w, xi, b: (
+        lambda cut: cp.multiply(cut.scale, cut.delta @ w) >= cut.margin - cut.of(xi)
     ),
     "less": lambda w, xi, b: lambda cut: cut.loss - cut.of(xi) - 2 * (cut.delta @ w) <= b,
     "equality": lambda w, xi, b: lambda cut: cut.delta @ w == cut.loss - cut.of(xi) + b,
     "numpy": lambda w, xi, b: lambda cut: cut.delta @ w >= np.sqrt(cut.loss) - cut.of(xi),
-    "not dpp": lambda w, xi, b: lambda cut: cut.delta @ w >= 1 - cp.multiply(1 / cut.loss, cut.of(xi)),
+    "not dpp": lambda w, xi, b: (
+        lambda cut: cut.delta @ w >= 1 - cp.multiply(1 / cut.loss, cut.of(xi))
+    ),
     "inside": lambda w, xi, b: lambda cut: cut.delta @ (2 * w + 1) >= cut.loss - cut.of(xi),
     "two-sided": lambda w, xi, b: lambda cut: [cut.delta @ w <= 3, cut.delta @ w >= -cut.loss],
 }
@@ -119,7 +121,9 @@ def test_repeated_cuts_are_added_once():
     numbers, deltas = batch(np.random.default_rng(0), 3)
     assert len(m.add(0, numbers, deltas)) == 3
     assert len(m.add(0, numbers, deltas)) == 0
-    twice = Numbers(*(np.repeat(getattr(numbers, f), 2) for f in ("example", "loss", "margin", "scale")))
+    twice = Numbers(
+        *(np.repeat(getattr(numbers, f), 2) for f in ("example", "loss", "margin", "scale"))
+    )
     other = sp.vstack([deltas * 2] * 2, format="csr")[[0, 3, 1, 4, 2, 5]]
     assert len(m.add(0, twice, other)) == 3
 
@@ -141,9 +145,13 @@ def test_rules_that_make_no_rows_are_refused(rule, message):
     m.minimize(cp.sum_squares(w) + cp.sum(xi))
     m.cuts(so.loss_augmented, rule(w, xi, cp.Variable(name="stray")))
     numbers, _ = batch(np.random.default_rng(0), 3)
-    with pytest.raises(IncompatibleError, match=message):
+
+    def use():
         m.compile()
         m.add(0, numbers, sp.csr_array(np.eye(3, D + 10)))
+
+    with pytest.raises(IncompatibleError, match=message):
+        use()
 
 
 def test_incomplete_and_nonconvex_declarations_are_refused():

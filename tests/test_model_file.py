@@ -1,5 +1,6 @@
 """Models on disk: what is saved comes back, and nothing in a file can run."""
 
+import contextlib
 import io
 import pickle
 import zipfile
@@ -22,12 +23,17 @@ def words():
     [
         (so.Chain(boundaries=True, class_weight={0: 2.0}), int),
         (so.Chain(labels=["a", "b", "z"]), lambda y: "ab"[y]),
-        (so.Chain(labels=[("a", 1), None], class_weight={("a", 1): 1.5}), lambda y: [("a", 1), None][y]),
+        (
+            so.Chain(labels=[("a", 1), None], class_weight={("a", 1): 1.5}),
+            lambda y: [("a", 1), None][y],
+        ),
     ],
 )
 def test_round_trip(words, tmp_path, structure, label):
     X, Y = words[0], [[label(int(y)) for y in ys] for ys in words[1]]
-    model = so.StructuredClassifier(structure, so.StructSVM(2.0, rescale="margin"), tol=1e-4).fit(X, Y)
+    model = so.StructuredClassifier(structure, so.StructSVM(2.0, rescale="margin"), tol=1e-4).fit(
+        X, Y
+    )
     model.save(tmp_path / "model")
     loaded = so.load_model(tmp_path / "model")
     assert loaded.predict(X) == model.predict(X)
@@ -43,7 +49,7 @@ def test_own_classes_are_handed_in_never_imported(words, tmp_path):
     X, Y = words
     model = so.StructuredClassifier(so.Chain(), ElasticNetM3N(tau=0.2)).fit(X, Y)
     model.save(tmp_path / "model")
-    with pytest.raises(IncompatibleError, match="formulation=..."):
+    with pytest.raises(IncompatibleError, match=r"formulation=\.\.\."):
         so.load_model(tmp_path / "model")
     loaded = so.load_model(tmp_path / "model", formulation=ElasticNetM3N(tau=0.2))
     assert loaded.predict(X) == model.predict(X)
@@ -72,10 +78,8 @@ def test_truncated_and_foreign_files_give_a_typed_error(words, tmp_path):
         damaged = bytearray(whole)
         damaged[position] ^= 0xFF
         path.write_bytes(bytes(damaged))
-        try:
+        with contextlib.suppress(FileFormatError):  # found out, or harmless
             so.load_model(path)
-        except FileFormatError:
-            pass  # found out
     with pytest.raises(FileNotFoundError):
         so.load_model(tmp_path / "nothing")
 

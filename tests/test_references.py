@@ -60,7 +60,9 @@ def test_a_distance_of_the_user_s_own():
         return float(reference[-1] != y[-1])
 
     structure = so.References(so.Chain(labels="ab"), distance=last_differs).fit(X, Y)
-    result = solve(structure, so.LPStruct(2.0, references="nearest"), X, Y, tol=1e-5, backend="highs")
+    result = solve(
+        structure, so.LPStruct(2.0, references="nearest"), X, Y, tol=1e-5, backend="highs"
+    )
     truth = enumerated(X, Y, outputs, structure, 2.0, "nearest", True, last_differs)
     assert result.certificate.primal == pytest.approx(truth, rel=2e-5)
 
@@ -77,15 +79,21 @@ def test_one_reference_is_lp_6(kind):
 
 def test_estimator_and_refusals():
     X, Y, _, _ = random_problem(1, 2)
-    model = so.StructuredClassifier(so.References(so.Chain(labels="ab")), so.LPStruct(references="worst"))
+    model = so.StructuredClassifier(
+        so.References(so.Chain(labels="ab")), so.LPStruct(references="worst")
+    )
     model.fit(X, Y)
     assert 0 <= model.score(X, Y) <= 1
     with pytest.raises(IncompatibleError, match="needs 'references'; Chain offers"):
-        so.StructuredClassifier(so.Chain(), so.LPStruct(references="worst")).fit(X, [y[0] for y in Y])
+        so.StructuredClassifier(so.Chain(), so.LPStruct(references="worst")).fit(
+            X, [y[0] for y in Y]
+        )
     with pytest.raises(InvalidInputError, match="Example 1 has no list of references"):
         model.fit(X, [Y[0], [], Y[2]])
     with pytest.raises(InvalidInputError, match="'nearest' or 'worst'"):
-        so.StructuredClassifier(so.Chain(), so.LPStruct(references="some")).fit(X, [y[0] for y in Y])
+        so.StructuredClassifier(so.Chain(), so.LPStruct(references="some")).fit(
+            X, [y[0] for y in Y]
+        )
     with pytest.raises(IncompatibleError, match="needs 'argmax'; References offers"):
         so.StructuredClassifier(so.References(so.Chain(labels="ab")), so.M3N()).fit(X, Y)
 
@@ -93,6 +101,8 @@ def test_estimator_and_refusals():
 def test_an_unproven_answer_is_not_certified(monkeypatch):
     monkeypatch.setattr("structopt.structures.references.MAX_K", 0)
     X, Y, _, structure = random_problem(3, 3)
-    result = solve(structure, so.LPStruct(2.0, references="nearest"), X, Y, tol=1e-3, backend="highs")
+    result = solve(
+        structure, so.LPStruct(2.0, references="nearest"), X, Y, tol=1e-3, backend="highs"
+    )
     assert not result.certificate.certified
     assert "not proven" in str(result.certificate)

@@ -21,7 +21,7 @@ def deltas(problem):
 
 
 def rmm_optimum(problem, C, B, rescale="unit"):
-    X, Y, structure, _ = problem
+    _, Y, structure, _ = problem
     w, xi = cp.Variable(structure.n_features_), cp.Variable(len(Y), nonneg=True)
     rows = []
     for i, delta, loss in deltas(problem):
@@ -69,7 +69,10 @@ def test_the_printed_algorithm_s_slips_are_not_repeated():
     Y = [0, 1, 0]  # the third example is far on the wrong side
     structure = so.Multiclass().fit(X, Y)
     result = solve(structure, so.StructRMM(30.0, B=2.5), X, Y, tol=1e-5)
-    scores = [structure.joint_features(x, y) - structure.joint_features(x, 1 - y) for x, y in zip(X, Y, strict=True)]
+    scores = [
+        structure.joint_features(x, y) - structure.joint_features(x, 1 - y)
+        for x, y in zip(X, Y, strict=True)
+    ]
     projections = [float((s @ result.weights)[0]) for s in scores]
     assert min(projections) >= -2.5 - 1e-9
     assert np.any(result.weights)
@@ -85,7 +88,7 @@ def test_B_as_a_fraction_of_what_the_svm_finds():
     ]
     data = so.DataSet.of(structure, X, Y)
     run = so.CuttingPlane(structure, so.StructRMM(50.0, B_fraction=0.5), data)
-    assert run.formulation.B == pytest.approx(0.5 * max(projections), rel=1e-3)
+    assert pytest.approx(0.5 * max(projections), rel=1e-3) == run.formulation.B
     assert run.solve().certificate.certified
 
 

@@ -222,6 +222,14 @@ class Ascent(Backend):
         if self._solves:
             self._w = self._weights_of(self._v)
 
+    def rescale(self, inverse: Floats) -> None:
+        """Change the inverse curvature of every weight.
+
+        Multipliers stay; weights and plane products are built anew in the next solve.
+        """
+        self._inverse = np.where(self._lb == self._ub, 0.0, inverse)
+        self._layout, self._solves = None, 0
+
     def _caps(self, groups: Ints) -> Floats:
         costs = self._program.q[self._program.slacks]
         caps = np.full(len(groups), np.inf)

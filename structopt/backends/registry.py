@@ -47,9 +47,7 @@ def make(backend: str | Backend) -> Backend:
     return made
 
 
-def choose(
-    backend: str | Backend, master: RestrictedMaster, seed: int | None = None
-) -> Backend:
+def choose(backend: str | Backend, master: RestrictedMaster, seed: int | None = None) -> Backend:
     """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
     samples = master.samples()
     takers = [n for n in _HOME if make(n).refusal(master.program, samples) is None]

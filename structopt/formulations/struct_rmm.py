@@ -88,7 +88,7 @@ class StructRMM(StructSVM):
     def master(self, m: RestrictedMaster) -> None:
         """Declare the programme."""
         super().master(m)
-        if self.B == math.inf:
+        if math.inf == self.B:
             return
         try:
             check_positive(B=self.B)

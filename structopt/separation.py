@@ -170,8 +170,9 @@ def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
 def _raise_slacks(
     master: RestrictedMaster, parts: RowParts, score: Floats, bare: Floats, raised: Floats
 ) -> float:
-    """Raise slacks in ``raised`` until the rows hold; return the largest signed violation of rows
-    without one (-inf if every row has one).
+    """Raise slacks in ``raised`` until the rows hold.
+
+    Return the largest signed violation of rows without a slack, -inf if there are none.
     """
     is_slack = np.zeros(master.size, dtype=bool)
     is_slack[master.slack_columns] = True

@@ -81,6 +81,7 @@ class Ascent(Backend):
     takes_quadratic = True
     live_rows = True
     max_age = 5
+    finisher = "clarabel"
 
     def __init__(self, *, max_sweeps: int = 500, steps: int = 10, seed: int = 0) -> None:
         self.max_sweeps, self.steps, self.seed = max_sweeps, steps, seed

@@ -83,7 +83,7 @@ class Backend(Parameters, ABC):
     """Whether solves differ even without new cuts, so that multipliers are worth averaging."""
 
     finisher: ClassVar[str | None] = None
-    """The exact backend that finishes for a moving one when no new cuts come."""
+    """The exact backend that finishes for an iterative one when no new cuts come."""
 
     def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
         """Return why this backend cannot take a master, or None if it can.

@@ -108,7 +108,7 @@ class CuttingPlane(Method):
         self.backend.start(self.master)
         self._solvers = [self.backend.name]
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
-        self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0.0, -np.inf
+        self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
         self._averages = Averages()
         self._inside: Inside | None = None
         self._proven = True
@@ -274,28 +274,29 @@ class CuttingPlane(Method):
         gap = relative(self._primal, self._dual)
         wanted = min(_LOOSE, max(_TIGHT, _SHARE * gap))
         if added:
-            self._idle, self._master_tolerance = 0.0, wanted
-        else:
-            tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.tol)
-            # a master that is not solved yet gets ten times the patience
-            self._idle += (1.0 if accurate or self.backend.moving else 0.1) * (
-                tight or self.backend.moving
-            )
-            if self.backend.moving and self._idle >= _SETTLED:
-                self._hand_over()
-            self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
+            self._idle, self._master_tolerance = 0, wanted
+            return
+        tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.tol)
+        if self.backend.moving or tight or not accurate:
+            self._idle += 1
+        self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
+        if self._idle >= self._patience() and self.backend.finisher is not None:
+            self._hand_over(self.backend.finisher)
 
-    def _hand_over(self) -> None:
+    def _patience(self) -> int:
+        """Return how many rounds without a new cut are enough."""
+        return _SETTLED if self.backend.moving else 5
+
+    def _hand_over(self, exact: str) -> None:
         """Let an exact backend finish: the pool holds what the answer needs."""
-        if (exact := self.backend.finisher) is not None:
-            logger.info("%r hands over to %r", self.backend.name, exact)
-            self._solvers.append(exact)
-            self._idle, self.backend = 0.0, registry.choose(exact, self.master)
-            self.backend.start(self.master)
-            self.backend.append(self.master.rows)
+        logger.info("%r hands over to %r", self.backend.name, exact)
+        self._solvers.append(exact)
+        self._idle, self.backend = 0, registry.choose(exact, self.master)
+        self.backend.start(self.master)
+        self.backend.append(self.master.rows)
 
     def _stalled(self) -> bool:
-        return self._idle >= 3 and not self.backend.moving
+        return self._idle >= self._patience()
 
     # ------------------------------------------------------------------ before and after
     def _adopt(self, weights: Floats, cuts: CutSet) -> None:

@@ -261,8 +261,8 @@ class Ascent(Backend):
         while not converged and sweeps < self.max_sweeps and time.perf_counter() < deadline:
             visited = np.arange(len(cap)) if everyone else np.flatnonzero(gaps > 0.2 * gaps.mean())
             kernels.sweep(
-                self._random.permutation(visited), *layout.planes, layout.rhs, layout.soft, *layout.parts,
-                *layout.gram, *base, cap, alpha, gaps, v, w,
+                self._random.permutation(visited), *layout.planes, layout.rhs, layout.soft,
+                *layout.parts, *layout.gram, *base, cap, alpha, gaps, v, w,
                 self._inverse, self._linear, self._l1, self._lb, self._ub, self._pure, self.steps,
             )  # fmt: skip
             visits += len(visited)

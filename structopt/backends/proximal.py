@@ -68,8 +68,8 @@ class Proximal(Backend):
         self._program = program
         self._ascent = Ascent(max_sweeps=self.sweeps, seed=self.seed)
         self._ascent.start(SimpleNamespace(program=_with_proximal_term(program)))
-        self._centre = np.clip(np.zeros(program.weights.stop - program.weights.start),
-                               program.lb[program.weights], program.ub[program.weights])  # fmt: skip
+        weights = program.weights
+        self._centre = np.clip(0.0 * program.q[weights], program.lb[weights], program.ub[weights])
         self._t, self._solves, self._next = 1.0, 0, 1
         self._started = False
 

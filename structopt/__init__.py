@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 _HOME = {
+    "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
     "Certificate": "certificate",
     "Chain": "structures.chain",
@@ -22,8 +23,13 @@ _HOME = {
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
     "Enumerated": "structures.enumerated",
+    "EM": "methods.em",
     "Formulation": "formulations.base",
+    "FrankWolfe": "methods.frank_wolfe",
+    "L1BallM3N": "formulations.l1_ball_m3n",
+    "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
+    "LaplaceM3N": "formulations.laplace_m3n",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
@@ -54,12 +60,18 @@ if TYPE_CHECKING:
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
+    from structopt.formulations.adaptive_m3n import AdaptiveM3N
     from structopt.formulations.base import Formulation
+    from structopt.formulations.l1_ball_m3n import L1BallM3N
+    from structopt.formulations.l1_m3n import L1M3N
+    from structopt.formulations.laplace_m3n import LaplaceM3N
     from structopt.formulations.lp_struct import LPStruct
     from structopt.formulations.m3n import M3N
     from structopt.formulations.struct_rmm import StructRMM
     from structopt.formulations.struct_svm import StructSVM
     from structopt.methods.cutting_plane import CuttingPlane
+    from structopt.methods.em import EM
+    from structopt.methods.frank_wolfe import FrankWolfe
     from structopt.methods.mira import MIRA
     from structopt.methods.perceptron import Perceptron
     from structopt.model_file import load_model

@@ -19,7 +19,11 @@ from structopt.certificate import Certificate
 from structopt.cuts import CutPool
 from structopt.errors import FileFormatError, IncompatibleError, InvalidInputError
 from structopt.events import Round
+from structopt.formulations.adaptive_m3n import AdaptiveM3N
 from structopt.formulations.base import Formulation
+from structopt.formulations.l1_ball_m3n import L1BallM3N
+from structopt.formulations.l1_m3n import L1M3N
+from structopt.formulations.laplace_m3n import LaplaceM3N
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
 from structopt.formulations.struct_rmm import StructRMM
@@ -36,7 +40,10 @@ if TYPE_CHECKING:
 
 _KIND = "structopt model 1"
 _STRUCTURES = {cls.__name__: cls for cls in (Chain, Multiclass)}
-_FORMULATIONS = {cls.__name__: cls for cls in (LPStruct, M3N, StructRMM, StructSVM)}
+_FORMULATIONS = {
+    cls.__name__: cls
+    for cls in (AdaptiveM3N, L1BallM3N, L1M3N, LaplaceM3N, LPStruct, M3N, StructRMM, StructSVM)
+}
 
 
 def save_model(model: StructuredClassifier, path: str | os.PathLike[str]) -> None:

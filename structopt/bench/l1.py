@@ -32,7 +32,6 @@ LEARNERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "cutting planes, proximal": ("cutting-plane", {"backend": "proximal"}),
     "cutting planes, plain simplex": ("cutting-plane", {"backend": "highs"}),
     "EM": ("em", {}),
-    "sub-gradient": ("subgradient", {}),
 }
 
 

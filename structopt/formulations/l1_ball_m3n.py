@@ -24,9 +24,7 @@ class L1BallM3N(Formulation):
     Parameters
     ----------
     radius : float
-        lambda. A formulation that has a `radius` promises this shape: a linear cost of the slacks,
-        minimised over ``|w|_1 <= radius`` and nothing else. The projected sub-gradient method
-        relies on it, where it would be hard to see in the compiled programme.
+        lambda.
 
     Notes
     -----

@@ -143,9 +143,11 @@ class Blocks:
         where = np.repeat(first - places[:-1], size) + np.arange(places[-1])
         self._used = int(places[-1])
         length = max(len(self._heap[0]), 2 * (self._used + needed))
-        source, offset, coef = (np.empty(length, old.dtype) for old in self._heap)
-        for new, old in zip((source, offset, coef), self._heap, strict=True):
-            new[: self._used] = old[where]
+        source, offset = np.empty(length, np.int64), np.empty(length, np.int64)
+        coef = np.empty(length)
+        source[: self._used] = self._heap[0][where]
+        offset[: self._used] = self._heap[1][where]
+        coef[: self._used] = self._heap[2][where]
         self._heap = (source, offset, coef)
         self._first[standing] = places[:-1]
 

@@ -1,7 +1,8 @@
 r"""Block-coordinate Frank-Wolfe for a ridge regulariser plus one hinge an example.
 
     P(w) = sum_j 1/2 p_j w_j^2 + sum_i c_i max(0, max_y m_i(y) - s_i(y) w . delta_i(y)),
-    D(alpha) = sum_i,y alpha_iy m_i(y) - sum_j v_j^2 / (2 p_j),   v = sum_i,y alpha_iy s_i(y) delta_i(y),
+    D(alpha) = sum_i,y alpha_iy m_i(y) - sum_j v_j^2 / (2 p_j),
+    v = sum_i,y alpha_iy s_i(y) delta_i(y),
     alpha >= 0,  sum_y alpha_iy <= c_i.
 
 A visit to example i asks the oracle at w_j = v_j / p_j, which gives the corner of block i that D

@@ -3,8 +3,8 @@ r"""EM: an M3N with a scale for every weight, solved again and again while the s
     min over w of  R(w) + C sum xi,     R(w) = min over s of 1/2 sum_k w_k^2 / s_k + g(s).
 
 A round takes a few sweeps of dual ascent on the M3N at fixed scales (over the cuts so far, warm
-from the last round's multipliers), makes one exact oracle pass at its weights, which gives the upper
-bound and the violated cuts, and moves the scales towards their best values at these weights and
+from the last round's multipliers), makes one exact oracle pass at its weights, which gives the
+upper bound and the violated cuts, and moves the scales towards their best values at these weights and
 beyond. Solving the M3Ns loosely costs few extra rounds and saves most of the sweeps.
 
 *Smoothing.* Where R has exact zeros, a scale of 0 would never leave it. Scales are therefore taken
@@ -14,8 +14,8 @@ set at the end, against the certificate.
 *The lower bound.* With v = sum alpha delta, the weights are w_k = s_k v_k. For the l1 norm the step
 log s_k += relax * log(2 |v_k|) telescopes: over a window of rounds the mean of log(2 |v_k|) is the
 change of log s_k divided by relax times the rounds, however loosely the M3Ns were solved. So
-averages of the multipliers over windows come ever closer to the dual's |v_k| <= 1/2, while those of single
-rounds do not.
+averages of the multipliers over windows come ever closer to the dual's |v_k| <= 1/2, while those of
+single rounds do not.
 """
 
 from __future__ import annotations

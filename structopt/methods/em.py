@@ -4,8 +4,8 @@ r"""EM: an M3N with a scale for every weight, solved again and again while the s
 
 A round takes a few sweeps of dual ascent on the M3N at fixed scales (over the cuts so far, warm
 from the last round's multipliers), makes one exact oracle pass at its weights, which gives the
-upper bound and the violated cuts, and moves the scales towards their best values at these weights and
-beyond. Solving the M3Ns loosely costs few extra rounds and saves most of the sweeps.
+upper bound and the violated cuts, and moves the scales towards their best values at these weights
+and beyond. Solving the M3Ns loosely costs few extra rounds and saves most of the sweeps.
 
 *Smoothing.* Where R has exact zeros, a scale of 0 would never leave it. Scales are therefore taken
 at sqrt(w_k^2 + eps^2), with eps so small that R rises by no more than the current gap. Zeros are
@@ -49,8 +49,8 @@ logger = logging.getLogger(__name__)
 _RELAX = {"relaxed": 1.8, "(4)": 1.0, "(6)": 2.0}
 """How far the scales move in log s; 1.0 / 1.5 / 1.8 / 1.9 took 3.8 / 2.5 / 2.3 / 2.5 s to 1e-2 and
 (from 1.5) 721 / 706 / 647 rounds to 1e-3."""
-_INNER = 0.3
-_SWEEPS, _STEPS = 30, 30
+_INNER = 0.03
+_SWEEPS, _STEPS = 10, 30
 """Sweeps a round and steps a visit of the ascent; 2 and 6 sweeps are slower, 30 steps save a
 tenth of the rounds that 10 need."""
 _SMOOTH = 1.0

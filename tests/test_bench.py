@@ -115,7 +115,6 @@ def fake_letters(tmp_path, monkeypatch):
 
 @pytest.mark.usefixtures("fake_letters")
 def test_letters_end_to_end(tmp_path, capsys):
-    pytest.importorskip("pycrfsuite", reason="python-crfsuite (extra crf) is not installed")
     out = tmp_path / "out"
     assert cli.main(["bench", "letters", "--repeats", "1", "--out", str(out)]) == 0
     printed = capsys.readouterr().out

@@ -351,7 +351,6 @@ RUNS = {
 
 @pytest.mark.parametrize("plot", [plot_bounds, plot_time_split])
 def test_figures_are_saved_and_returned(plot, tmp_path):
-    pytest.importorskip("matplotlib")
     figure = plot(RUNS, tmp_path / "a.png", title="Title")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     plot({"one": make_result()}, tmp_path / "a.svg")
@@ -364,7 +363,6 @@ def test_figures_are_saved_and_returned(plot, tmp_path):
 
 
 def test_figure_of_bounds_draws_the_history():
-    pytest.importorskip("matplotlib")
     result = make_result()
     axes = plot_bounds({"run": result}).axes
     upper, lower = axes[0].get_lines()
@@ -376,7 +374,6 @@ def test_figure_of_bounds_draws_the_history():
 
 
 def test_figure_of_time_stacks_to_the_wall_time():
-    pytest.importorskip("matplotlib")
     result = make_result()
     bars = [container[0] for container in plot_time_split({"run": result}).axes[0].containers]
     assert [bar.get_width() for bar in bars] == [1.0, 0.5, 2.0, 1.0]
@@ -384,7 +381,6 @@ def test_figure_of_time_stacks_to_the_wall_time():
 
 
 def test_figures_refuse_what_they_cannot_draw(tmp_path):
-    pytest.importorskip("matplotlib")
     with pytest.raises(InvalidInputError, match="no results"):
         plot_bounds({})
     with pytest.raises(InvalidInputError, match="should end in a format"):

@@ -47,6 +47,7 @@ _HOME = {
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
     "StructuredClassifier": "estimator",
+    "WordFeatures": "templates",
     "best_other": "structures.oracles",
     "load_model": "model_file",
     "separability": "margins",
@@ -102,6 +103,7 @@ if TYPE_CHECKING:
     )
     from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
+    from structopt.templates import WordFeatures
 
 
 def __getattr__(name: str) -> Any:

@@ -17,15 +17,18 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "CRF": "baselines.crf",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
+    "EarlyStopping": "early_stopping",
     "Enumerated": "structures.enumerated",
     "EM": "methods.em",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
+    "HMM": "baselines.hmm",
     "L1BallM3N": "formulations.l1_ball_m3n",
     "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
@@ -34,10 +37,12 @@ _HOME = {
     "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
+    "Path": "paths",
     "Perceptron": "methods.perceptron",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
+    "Selection": "selection",
     "StructRMM": "formulations.struct_rmm",
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
@@ -46,6 +51,8 @@ _HOME = {
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
+    "path": "paths",
+    "select": "selection",
     "slack_rescaled": "structures.oracles",
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
@@ -56,7 +63,10 @@ __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
     from structopt import bench, datasets, errors
+    from structopt.baselines.crf import CRF
+    from structopt.baselines.hmm import HMM
     from structopt.certificate import Certificate
+    from structopt.early_stopping import EarlyStopping
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
@@ -75,7 +85,9 @@ if TYPE_CHECKING:
     from structopt.methods.mira import MIRA
     from structopt.methods.perceptron import Perceptron
     from structopt.model_file import load_model
+    from structopt.paths import Path, path
     from structopt.result import Result
+    from structopt.selection import Selection, select
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated

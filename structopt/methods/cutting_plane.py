@@ -32,7 +32,7 @@ from structopt.errors import (
 from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
 from structopt.lagrangian import Averages, Lagrangian
-from structopt.methods.base import Method
+from structopt.methods.base import Iterate, Method
 from structopt.result import Result
 from structopt.separation import Inside, Separation, separate
 from structopt.structures.base import Structure
@@ -111,6 +111,7 @@ class CuttingPlane(Method):
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
         self._averages = Averages()
         self._inside: Inside | None = None
+        self._here = Iterate(self._weights, self._primal)
         self._proven = True
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
@@ -164,6 +165,10 @@ class CuttingPlane(Method):
         self.history.append(record)
         logger.debug("%s", record)
         return record
+
+    def iterate(self) -> Iterate:
+        """Return the master's weights of the last round."""
+        return self._here
 
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
@@ -247,7 +252,8 @@ class CuttingPlane(Method):
             self._inside = separation.inside
         self._proven = self._proven and separation.exact
         weights = separation.point[self.master.weight_columns]
-        self._offer(weights, separation.value, separation.residual)
+        self._here = Iterate(weights, separation.value, separation.residual)
+        self._offer(*self._here)
         return separation
 
     def _drop(self) -> int:

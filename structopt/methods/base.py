@@ -37,6 +37,14 @@ class Iterate(NamedTuple):
     residual: float = 0.0
 
 
+class Forerunner(NamedTuple):
+    """What a run on the same data left behind, made to fix a number of the formulation."""
+
+    weights: Floats
+    cuts: CutSet
+    families: list[tuple[str, bool]]
+
+
 @runtime_checkable
 class Watcher(Protocol):
     """A callback that looks at the run itself, and may say which weights it returns."""
@@ -93,6 +101,7 @@ class Method(ABC):
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
+        self._forerunner: Forerunner | None = None
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
 
@@ -203,7 +212,9 @@ class Method(ABC):
         first = CuttingPlane(
             self.structure, formulation, self.data, tol=self.tol, time_limit=self.time_limit
         )
-        weights = first.solve().weights
+        result = first.solve()
+        weights = result.weights
+        self._forerunner = Forerunner(weights, result.cuts, first.families)
         answers = [*self.data.ask(worst, weights), *self.data.ask(best_other, weights)]
         scores = np.concatenate([a.score for a in answers])
         return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))

@@ -47,10 +47,11 @@ _SHARE, _LOOSER, _HEAVY = 0.4, 0.8, 12
 """The master's tolerance as a share of the current gap; the second one after a solve of more than
 _HEAVY iterations an example. On OCR letters at C = 0.1, 0.2 / 0.5 / 1.0 take 28 / 31 / 55 passes
 and 332 / 176 / 127 sweeps of the ascent: 0.4 is a fair balance of the two. Where masters are hard,
-at C = 1, the rule takes 49 passes and 1,258 sweeps, 0.4 alone 43 and 1,815: sweeps are what costs."""
+at C = 1, the rule takes 49 passes and 1,258 sweeps, 0.4 alone 43 and 1,815: sweeps cost more."""
 
-_SETTLED = 50
-"""Rounds without a new cut after which a moving backend hands over to an exact one."""
+_SETTLED, _SOON, _SMALL = 50, 12, 1000
+"""Rounds without a new cut after which a moving backend hands over to an exact one: the second
+while the pool has no more cuts than the third, which an exact backend solves in milliseconds."""
 
 
 class CuttingPlane(Method):
@@ -297,7 +298,9 @@ class CuttingPlane(Method):
 
     def _patience(self) -> int:
         """Return how many rounds without a new cut are enough."""
-        return _SETTLED if self.backend.moving else 5
+        if not self.backend.moving:
+            return 5
+        return _SOON if len(self.master.pool) <= _SMALL else _SETTLED
 
     def _hand_over(self, exact: str) -> None:
         """Let an exact backend finish: the pool holds what the answer needs."""
@@ -331,7 +334,13 @@ class CuttingPlane(Method):
                 order.append(which)
         multipliers = cuts.multipliers[np.concatenate(order)] if order else np.zeros(0)
         if len(multipliers) == len(self.master.pool):
-            self.backend.warm(multipliers)
+            self.backend.warm(multipliers, weights)
+        if (
+            self.backend.finisher is not None
+            and self.backend.moving
+            and 0 < len(multipliers) <= _SMALL
+        ):
+            self._hand_over(self.backend.finisher)
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
         if np.isinf(self._separate(x).value):  # bounds broken: now with a point to retreat to

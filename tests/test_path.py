@@ -51,6 +51,37 @@ def test_other_formulations(formulation):
         assert alone.certificate.dual <= result.certificate.primal * (1 + 1e-9)
 
 
+@pytest.mark.parametrize("values", [[1.0, 0.6, 0.3], [0.3, 0.6, 1.0]], ids=["tighter", "looser"])
+def test_along_the_bound_of_relative_margins(values):
+    X, Y = so.datasets.make_chain_crf(n_examples=25, n_features=8, n_relevant=4, seed=3)
+    aim = so.StructRMM(C=20.0)
+    found = so.path(model_of(aim), X, Y, np.array(values), parameter="formulation__B")
+    for B, result in zip(values, found.results, strict=True):
+        alone = model_of(so.StructRMM(C=20.0, B=B)).fit(X, Y).result_
+        assert result.certificate.certified
+        assert result.certificate.dual <= alone.certificate.primal * (1 + 1e-9)
+        assert alone.certificate.dual <= result.certificate.primal * (1 + 1e-9)
+
+
+def test_along_the_radius_of_a_ball():
+    X, Y = so.datasets.make_chain_crf(n_examples=20, n_features=8, n_relevant=4, seed=3)
+    found = so.path(model_of(so.L1BallM3N()), X, Y, [0.5, 1.0, 2.0], parameter="formulation__radius")
+    for radius, result in zip(found.values, found.results, strict=True):
+        assert result.certificate.certified
+        assert np.abs(result.weights).sum() <= radius * (1 + 1e-6)
+        alone = model_of(so.L1BallM3N(radius=radius)).fit(X, Y).result_
+        assert result.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-3)
+
+
+def test_small_linear_masters_start_exactly_from_the_last_cuts(words):
+    X, Y, _, _ = words
+    found = so.path(model_of(so.L1M3N()), X[:40], Y[:40], [0.5, 0.7, 1.0])
+    first, *rest = found.results
+    assert all(result.certificate.certified for result in found.results)
+    assert all(result.backend == "proximal, then highs" for result in rest)
+    assert all(len(result.history) < 0.3 * len(first.history) for result in rest)
+
+
 def test_table_and_best(words):
     X, Y, X_val, Y_val = words
     found = so.path(model_of(tol=1e-2), X, Y, [1e-4, 1e-2, 0.1])

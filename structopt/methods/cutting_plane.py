@@ -334,18 +334,21 @@ class CuttingPlane(Method):
                 order.append(which)
         multipliers = cuts.multipliers[np.concatenate(order)] if order else np.zeros(0)
         if len(multipliers) == len(self.master.pool):
-            self.backend.warm(multipliers, weights)
-        if (
-            self.backend.finisher is not None
-            and self.backend.moving
-            and 0 < len(multipliers) <= _SMALL
-        ):
-            self._hand_over(self.backend.finisher)
+            self._warm(multipliers, weights)
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
         if np.isinf(self._separate(x).value):  # bounds broken: now with a point to retreat to
             self._separate(self._feasible(0.0 * x))
             self._separate(x)
+
+    def _warm(self, multipliers: Floats, weights: Floats) -> None:
+        """Start the backend from multipliers and weights, or an exact one, if the pool is small."""
+        self.backend.warm(multipliers, weights)
+        exact, used = self.backend.finisher, multipliers != 0
+        if self.backend.moving and exact is not None and 0 < used.sum() <= _SMALL:
+            # idle cuts slow an exact solve down, and come back if they are needed
+            self.master.keep(used)
+            self._hand_over(exact)
 
     @property
     def families(self) -> list[tuple[str, bool]]:

@@ -65,7 +65,9 @@ def test_along_the_bound_of_relative_margins(values):
 
 def test_along_the_radius_of_a_ball():
     X, Y = so.datasets.make_chain_crf(n_examples=20, n_features=8, n_relevant=4, seed=3)
-    found = so.path(model_of(so.L1BallM3N()), X, Y, [0.5, 1.0, 2.0], parameter="formulation__radius")
+    found = so.path(
+        model_of(so.L1BallM3N()), X, Y, [0.5, 1.0, 2.0], parameter="formulation__radius"
+    )
     for radius, result in zip(found.values, found.results, strict=True):
         assert result.certificate.certified
         assert np.abs(result.weights).sum() <= radius * (1 + 1e-6)

@@ -17,15 +17,18 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "CRF": "baselines.crf",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
-    "Enumerated": "structures.enumerated",
     "EM": "methods.em",
+    "EarlyStopping": "early_stopping",
+    "Enumerated": "structures.enumerated",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
+    "HMM": "baselines.hmm",
     "KernelMachine": "kernel_machine",
     "KernelMap": "kernels",
     "L1BallM3N": "formulations.l1_ball_m3n",
@@ -37,11 +40,13 @@ _HOME = {
     "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
+    "Path": "paths",
     "Perceptron": "methods.perceptron",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
     "Scheme": "schemes",
+    "Selection": "selection",
     "Separability": "margins",
     "StructRMM": "formulations.struct_rmm",
     "StructSVM": "formulations.struct_svm",
@@ -50,9 +55,11 @@ _HOME = {
     "WordFeatures": "templates",
     "best_other": "structures.oracles",
     "load_model": "model_file",
-    "separability": "margins",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
+    "path": "paths",
+    "select": "selection",
+    "separability": "margins",
     "slack_rescaled": "structures.oracles",
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
@@ -63,7 +70,10 @@ __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
     from structopt import bench, bounds, datasets, errors
+    from structopt.baselines.crf import CRF
+    from structopt.baselines.hmm import HMM
     from structopt.certificate import Certificate
+    from structopt.early_stopping import EarlyStopping
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
@@ -85,8 +95,10 @@ if TYPE_CHECKING:
     from structopt.methods.mira import MIRA
     from structopt.methods.perceptron import Perceptron
     from structopt.model_file import load_model
+    from structopt.paths import Path, path
     from structopt.result import Result
     from structopt.schemes import Scheme
+    from structopt.selection import Selection, select
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated

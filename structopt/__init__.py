@@ -30,6 +30,7 @@ _HOME = {
     "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
     "LaplaceM3N": "formulations.laplace_m3n",
+    "Lattice": "structures.lattice",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.lattice import Lattice
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

@@ -14,10 +14,12 @@ from __future__ import annotations
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
+from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
     "ChainCRF",
+    "NBestList",
     "chain_crf",
     "data_home",
     "digit_source",
@@ -25,7 +27,9 @@ __all__ = [
     "load_digit_words",
     "load_digits_classes",
     "load_letters",
+    "load_smt_nbest",
     "make_chain_crf",
     "make_classes",
     "read_letters",
+    "read_nbest",
 ]

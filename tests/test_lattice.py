@@ -16,7 +16,10 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.structures import lattice_kernels, lattice_reference
+from structopt.structures.lattice_graph import Lattices, Paths
 from structopt.structures.lattice_nbest import nbest_index, nbest_words
+from structopt.structures.lattice_shard import Trie
 
 MANY = settings(max_examples=200, deadline=None, derandomize=True)
 ENGINES = ("compiled", "networkx")
@@ -159,10 +162,19 @@ def test_every_oracle_is_brute_force(engine, kind):
     assert mine.loss(gold, best[-1]) == this.loss(gold, best[-1])
 
 
-@pytest.mark.parametrize("engine", ENGINES)
-@settings(MANY, max_examples=60)
+@settings(MANY, max_examples=30)
 @given(kind=kinds)
-def test_shards_keep_the_contract(engine, kind):
+def test_shards_keep_the_contract(kind):
+    shards_keep_the_contract("compiled", kind)
+
+
+@settings(MANY, max_examples=5)
+@given(kind=kinds)
+def test_shards_of_the_reference_keep_it_too(kind):
+    shards_keep_the_contract("networkx", kind)
+
+
+def shards_keep_the_contract(engine, kind):
     this = Instance(engine, *kind, examples=3)
     mine, w = this.mine, this.weights
     shard = mine.encode(this.X, this.Y)
@@ -205,15 +217,53 @@ def test_shards_keep_the_contract(engine, kind):
     check(shard, shard.argmax(w), [0, 1, 2], [value(i, paths[0]) for i, paths in enumerate(best)])
 
 
+@MANY
+@given(seed=st.integers(0, 2**32 - 1), whole=st.booleans())
+def test_kernels_are_networkx_on_larger_lattices(seed, whole):
+    """Up to 40 edges, too many paths to list: the kernels against exact longest paths."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 11))
+    pairs = [(v - 1, v) for v in range(1, n)]
+    pairs += [tuple(sorted(rng.choice(n, 2, replace=False).tolist())) for _ in range(3 * n)]
+    pairs.sort(key=lambda pair: pair[1])
+    tail = np.array([u for u, _ in pairs])
+    in_ptr = np.concatenate([[0], np.cumsum(np.bincount([v for _, v in pairs], minlength=n))])
+    score = rng.integers(-2, 3, len(tail)) * 1.0 if whole else rng.standard_normal(len(tail))
+    node_ptr = np.array([0, n])
+    mine = lattice_kernels.k_best(score, in_ptr, tail, 6)
+    slow = lattice_reference.k_best(score, in_ptr, tail, 6)
+    for a, b in zip(mine, slow, strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+    best = lattice_kernels.best_path(score, node_ptr, in_ptr, tail)
+    expected = lattice_reference.best_path(score, node_ptr, in_ptr, tail)
+    np.testing.assert_array_equal(best[1], expected.edges)
+    paths = [Paths(*mine[:2]).of(r) for r in range(len(mine[0]) - 1)]
+    good = [paths[r] for r in rng.integers(len(paths), size=3)]
+    lattices = Lattices(node_ptr, in_ptr, tail, [], None)
+    trie = Trie.of(lattices, [good])
+    outside = lattice_kernels.best_outside(score, node_ptr, in_ptr, tail, *trie)
+    expected = lattice_reference.best_outside(score, node_ptr, in_ptr, tail, *trie)
+    np.testing.assert_array_equal(outside[1], expected.edges)
+
+
 def by_first_edge(reference, y):
     return float(reference[0] != y[0]) + 0.1 * abs(len(reference) - len(y))
 
 
-@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("distance", [None, by_first_edge])
 @MANY
 @given(kind=kinds)
-def test_reference_oracles_are_brute_force(engine, distance, kind):
+def test_oracles_of_several_references_are_brute_force(distance, kind):
+    several_references("compiled", distance, kind)
+
+
+@settings(MANY, max_examples=10)
+@given(kind=kinds)
+def test_references_over_networkx_are_brute_force(kind):
+    several_references("networkx", None, kind)
+
+
+def several_references(engine, distance, kind):
     this = Instance(engine, *kind)
     x, paths, w = this.X[0], this.paths[0], this.weights
     places = this.rng.choice(len(paths), size=min(len(paths), 3), replace=False)
@@ -324,8 +374,12 @@ def test_nbest_lists_are_lattices_of_parallel_paths():
     # "the" is shared: house against home, and an edge of its own each
     assert structure.loss(paths[0], paths[1]) == 4
     assert structure.loss(paths[0], paths[2]) == 2
-    for h in range(5):
-        assert structure.argmax(x, np.array([1.0, -1.0]) * 0, gold=None) in paths
+    assert structure.argmax(x, np.array([-1.0, 0.5])) == paths[0]
+    assert structure.argmax(x, np.array([1.0, -0.5])) == paths[4]
+    x, paths = so.Lattice.of_nbest(["a b a", "a b"], [{"f": 1.0}, {"f": 2.0}], ngrams=2)
+    structure = so.Lattice().fit([x], [paths[0]])
+    assert structure.names_ == ("a", "a b", "b", "b a", "f")
+    assert structure.joint_features(x, paths[0]).toarray().tolist() == [[2, 1, 1, 1, 1]]
     with pytest.raises(InvalidInputError, match="5 hypotheses with 4 rows"):
         so.Lattice.of_nbest(hypotheses, features[:4])
     with pytest.raises(InvalidInputError, match="0 hypotheses"):

@@ -22,7 +22,9 @@ from structopt.errors import InvalidInputError
 SOURCE, SINK = 0, 1
 
 
-def nbest_lattice(hypotheses: Sequence[Any], features: Sequence[Any]) -> tuple[Any, list[Any]]:
+def nbest_lattice(
+    hypotheses: Sequence[Any], features: Sequence[Any], *, ngrams: int = 0
+) -> tuple[Any, list[Any]]:
     """Return the lattice of an n-best list, and the path of each hypothesis in it.
 
     Parameters
@@ -31,6 +33,9 @@ def nbest_lattice(hypotheses: Sequence[Any], features: Sequence[Any]) -> tuple[A
         Strings are split at blanks. Repeats are paths of their own.
     features : sequence
         What each hypothesis has for features: vectors, sparse rows or mappings.
+    ngrams : int
+        Give the edges of words features as well: the n-grams that end in the word, up to this
+        length, by name. Features must then be mappings.
 
     Returns
     -------
@@ -62,6 +67,10 @@ def nbest_lattice(hypotheses: Sequence[Any], features: Sequence[Any]) -> tuple[A
             following = after.setdefault((node, word), len(graph))
             if following == len(graph):
                 graph.add_edge(node, following, key=word, label=word)
+                if ngrams:
+                    before = [*nbest_words([*path, None]), word]
+                    named = {" ".join(before[-n:]): 1.0 for n in range(1, ngrams + 1)}
+                    graph.edges[node, following, word]["features"] = named
             path.append((node, following, word))
             node = following
         graph.add_edge(node, SINK, key=h, features=features[h])

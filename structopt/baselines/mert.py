@@ -1,9 +1,9 @@
-r"""Minimum error rate training: weights of a linear model that maximise corpus BLEU on n-best lists.
+r"""Minimum error rate training: the weights that maximise corpus BLEU on n-best lists.
 
     max_w  BLEU(h_1(w), ..., h_n(w)),     h_i(w) = argmax_h  w . features_i(h)
 
-Along a line ``w + gamma d`` every hypothesis' score is a line in gamma, so the winners of a sentence
-change only at the corners of the upper envelope of its lines. Between the merged corners of all
+Along ``w + gamma d`` the score of every hypothesis is a line in gamma, so the winner of a sentence
+changes only at the corners of the upper envelope of its lines. Between the merged corners of all
 sentences BLEU is constant: one sweep finds its exact maximum on the whole line.
 
 >>> from structopt.datasets.nbest import NBestList
@@ -22,6 +22,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+from rich.console import Console
+from rich.progress import track
 
 from structopt.baselines import mert_kernels
 from structopt.errors import InvalidInputError
@@ -47,7 +49,7 @@ class Stacked(NamedTuple):
     @classmethod
     def of(cls, lists: Sequence[Any], n_features: int | None = None) -> Stacked:
         """Stack the features of lists; refuse empty ones, other widths and what is not finite."""
-        blocks = []
+        blocks: list[Floats] = []
         for i, one in enumerate(lists):
             block = np.asarray(one.features, dtype=np.float64)
             wanted = n_features or (blocks[0] if blocks else block).shape[-1]
@@ -79,6 +81,8 @@ class MERT(Parameters):
         Most passes over the directions from one starting point.
     random_state : int, optional
         Seed of the directions and starting points.
+    verbose : bool
+        Show the starting points as they are done.
 
     Attributes
     ----------
@@ -106,9 +110,10 @@ class MERT(Parameters):
         n_random: int = 10,
         max_passes: int = 30,
         random_state: int | None = None,
+        verbose: bool = False,
     ) -> None:
         self.restarts, self.n_random = restarts, n_random
-        self.max_passes, self.random_state = max_passes, random_state
+        self.max_passes, self.random_state, self.verbose = max_passes, random_state, verbose
 
     def fit(
         self,
@@ -142,7 +147,10 @@ class MERT(Parameters):
         problem = _Problem(data, np.concatenate(counts))
         rng = np.random.default_rng(self.random_state)
         self.bleu_ = -1.0
-        for run in range(self.restarts + 1):
+        console = Console(stderr=True)  # standard output belongs to the user's program
+        hidden = not (self.verbose and console.is_terminal)
+        runs = range(self.restarts + 1)
+        for run in track(runs, "MERT", console=console, transient=True, disable=hidden):
             shift = np.max(np.abs(start)) * rng.standard_normal(n_features) if run else 0.0
             weights, history = self._climb(problem, start + shift, rng)
             logger.info("MERT start %d: BLEU %.3f after %d passes", run, history[-1], len(history))

@@ -4,8 +4,8 @@ One hypothesis a line, the hypotheses of a sentence together:
 
     sentence ||| tokens ||| name: value value ... name: value ... ||| score [||| more]
 
-A name ends in ``:`` or ``=``; its values become the features ``name_0, name_1, ...`` (``name`` if it
-has but one). All lines must have the same features. Fields after the score are not read.
+A name ends in ``:`` or ``=``; its values become the features ``name_0, name_1, ...``, or ``name``
+if there is but one. All lines must have the same features. Fields after the score are not read.
 
 >>> import pathlib, tempfile
 >>> with tempfile.TemporaryDirectory() as folder:

@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import networkx as nx
@@ -173,7 +174,7 @@ class Lattice(Structure):
             raise InvalidInputError(f"k is {k}; ask for at least one output.")
         lattices, score = self._scored(x, weights)
         ptr, edges, _ = self._decoders().k_best(score, lattices.in_ptr, lattices.tail, k)
-        return [lattices.named(edges[a:b]) for a, b in zip(ptr[:-1], ptr[1:], strict=True)]
+        return [lattices.named(edges[a:b]) for a, b in pairwise(ptr.tolist())]
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return how many edges of y the path ``other`` misses."""
@@ -189,7 +190,7 @@ class Lattice(Structure):
         ptr, edges = self._decoders().best_path(
             score, lattices.node_ptr, lattices.in_ptr, lattices.tail
         )
-        return [lattices.named(edges[a:b]) for a, b in zip(ptr[:-1], ptr[1:], strict=True)]
+        return [lattices.named(edges[a:b]) for a, b in pairwise(ptr.tolist())]
 
     def feature_names(self) -> list[tuple[str, str]] | None:
         """Return ``(name, "")`` for each weight; None if features are vectors."""

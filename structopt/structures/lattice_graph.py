@@ -6,7 +6,7 @@ enter, and among those in the order of ``graph.edges``. The edges into node v ar
 ``in_ptr[v] .. in_ptr[v + 1] - 1``, and a path is an increasing sequence of edge numbers.
 
 >>> import networkx as nx
->>> graph = nx.DiGraph([("s", "a"), ("s", "t"), ("a", "t"), ("a", "dead end")], source="s", sink="t")
+>>> graph = nx.DiGraph([("s", "a"), ("s", "t"), ("a", "t"), ("a", "lost")], source="s", sink="t")
 >>> nx.set_edge_attributes(graph, 1.0, "features")
 >>> lattices = Lattices.of([graph], FeatureSpace(1, None))
 >>> lattices.edges, lattices.in_ptr, lattices.tail
@@ -167,6 +167,7 @@ def _read(graph: Any, example: int) -> _Read:
             example=example,
         )
     place = {node: k for k, node in enumerate(node for node in order if node in between)}
+    listed: list[tuple[Edge, Any]]
     if graph.is_multigraph():
         listed = [((u, v, key), data) for u, v, key, data in graph.edges(keys=True, data=True)]
     else:
@@ -246,7 +247,7 @@ def as_path(y: Any, example: int | None = None) -> Path:
     except TypeError:
         where = "" if example is None else f" of example {example}"
         raise InvalidInputError(
-            f"The output{where} is {y!r}: give a path as a sequence of edges (u, v) or (u, v, key).",
+            f"The output{where} is {y!r}: give a path as its edges (u, v) or (u, v, key).",
             example=example,
         ) from None
     return path

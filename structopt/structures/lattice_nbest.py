@@ -60,7 +60,8 @@ def nbest_lattice(
     after: dict[tuple[int, str], int] = {}
     paths = []
     for h, hypothesis in enumerate(hypotheses):
-        node, path = SOURCE, []
+        node = SOURCE
+        path: list[Any] = []
         for word in hypothesis.split() if isinstance(hypothesis, str) else hypothesis:
             if not isinstance(word, str):
                 raise InvalidInputError(f"Hypothesis {h} holds {word!r}: words are strings.")

@@ -58,7 +58,9 @@ class Trie(NamedTuple):
     def of(cls, lattices: Lattices, good: Sequence[Sequence[Ints]]) -> Trie:
         """Merge the good paths of every lattice."""
         head = lattices.head
-        at, parent, label = [], [], []
+        at: list[int] = []
+        parent: list[int] = []
+        label: list[int] = []
         for source, paths in zip(lattices.node_ptr[:-1].tolist(), good, strict=True):
             root = len(at)
             at.append(source)
@@ -166,8 +168,8 @@ class LatticeShard(Shard):
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the paths ``which``: the edges in which they differ from gold."""
-        parts = lattice_kernels.differing_edges(*self.paths, *outputs, which)
-        return edge_directions(*parts, self.first)
+        ptr, source, coef = lattice_kernels.differing_edges(*self.paths, *outputs, which)
+        return edge_directions(ptr, source + self.first, coef)
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
@@ -184,6 +186,6 @@ class LatticeShard(Shard):
         return Answers(Paths(*found), loss, delta)
 
 
-def edge_directions(ptr: Ints, source: Ints, coef: Floats, first: int = 0) -> Directions:
+def edge_directions(ptr: Ints, source: Ints, coef: Floats) -> Directions:
     """Return sums of whole base rows."""
-    return Directions(ptr, source + first, np.zeros(len(source), dtype=np.int64), coef)
+    return Directions(ptr, source, np.zeros(len(source), dtype=np.int64), coef)

@@ -8,8 +8,8 @@ taken as it is: tokens separated by blanks, and cases matter.
 >>> statistics, sentence = bleu_statistics(["the cat sat down"], "the cat sat down")
 >>> statistics
 array([[4, 4, 4, 3, 2, 1, 4, 3, 2, 1]])
->>> bool(abs(sentence[0] - 100) < 1e-9), round(corpus_bleu(["the cat sat"], ["the cat sat down"]), 6)
-(True, 0.0)
+>>> round(float(sentence[0]), 6), round(corpus_bleu(["the cat sat on it"], ["the cat sat"]), 6)
+(100.0, 39.763536)
 """
 
 from __future__ import annotations

@@ -382,8 +382,11 @@ def test_nbest_lists_are_lattices_of_parallel_paths():
     assert structure.argmax(x, np.array([1.0, -0.5])) == paths[4]
     x, paths = so.Lattice.of_nbest(["a b a", "a b"], [{"f": 1.0}, {"f": 2.0}], ngrams=2)
     structure = so.Lattice().fit([x], [paths[0]])
-    assert structure.names_ == ("a", "a b", "b", "b a", "f")
+    assert structure.names_ == ("1-gram a", "1-gram b", "2-gram a b", "2-gram b a", "f")
     assert structure.joint_features(x, paths[0]).toarray().tolist() == [[2, 1, 1, 1, 1]]
+    x, paths = so.Lattice.of_nbest(["a b"], [[1.0]], ngrams=2)
+    with pytest.raises(InvalidInputError, match="breaks the convention"):
+        so.Lattice().fit([x], paths)
     with pytest.raises(InvalidInputError, match="5 hypotheses with 4 rows"):
         so.Lattice.of_nbest(hypotheses, features[:4])
     with pytest.raises(InvalidInputError, match="0 hypotheses"):

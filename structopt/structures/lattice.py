@@ -100,11 +100,12 @@ class Lattice(Structure):
             )
         graphs = as_list(X)
         check_lengths(graphs, Y)
+        # encode refuses what is no graph; with several references a graph comes several times
+        found = {id(graph): i for i, graph in enumerate(graphs) if isinstance(graph, nx.Graph)}
         edges = [
             (i, edge[:-1], edge[-1])
-            for i, graph in enumerate(graphs)
-            if isinstance(graph, nx.Graph)  # encode refuses the others
-            for edge in graph.edges(data="features")
+            for i in found.values()
+            for edge in graphs[i].edges(data="features")
         ]
         space = FeatureSpace.of([edge[2] for edge in edges], lambda e: edges[e][:2])
         fitted = copy.copy(self)
@@ -145,7 +146,7 @@ class Lattice(Structure):
     def loss(self, y: Any, other: Any) -> float:
         """Return ``extra`` per edge of ``other`` alone plus ``missed`` per edge of y alone."""
         gold, predicted = set(as_path(y)), set(as_path(other))
-        return self.extra * len(predicted - gold) + self.missed * len(gold - predicted)
+        return float(self.extra * len(predicted - gold) + self.missed * len(gold - predicted))
 
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Path:
         """Return the best path, loss-augmented if gold is given."""

@@ -35,7 +35,7 @@ def nbest_lattice(
         What each hypothesis has for features: vectors, sparse rows or mappings.
     ngrams : int
         Give the edges of words features as well: the n-grams that end in the word, up to this
-        length, by name. Features must then be mappings.
+        length, by names like ``"2-gram the house"``. Features must then be mappings.
 
     Returns
     -------
@@ -70,13 +70,18 @@ def nbest_lattice(
                 graph.add_edge(node, following, key=word, label=word)
                 if ngrams:
                     before = [*nbest_words([*path, None]), word]
-                    named = {" ".join(before[-n:]): 1.0 for n in range(1, ngrams + 1)}
+                    longest = min(ngrams, len(before))
+                    named = {_ngram(before[-n:]): 1.0 for n in range(1, longest + 1)}
                     graph.edges[node, following, word]["features"] = named
             path.append((node, following, word))
             node = following
         graph.add_edge(node, SINK, key=h, features=features[h])
         paths.append((*path, (node, SINK, h)))
     return graph, paths
+
+
+def _ngram(words: list[str]) -> str:
+    return f"{len(words)}-gram {' '.join(words)}"
 
 
 def nbest_index(path: Any) -> int:

@@ -290,7 +290,8 @@ def several_references(engine, distance, kind):
         assert float((delta @ w)[0]) == pytest.approx(expected, abs=1e-9)
 
 
-def test_nearest_reference_past_the_first_list():
+@pytest.mark.parametrize("limit", [None, 5])
+def test_nearest_reference_past_the_first_list(limit, monkeypatch):
     """One long bad list: the pair that is violated most stands far behind the best path."""
     graph = nx.MultiDiGraph(source="s", sink="t")
     for k in range(60):
@@ -300,9 +301,12 @@ def test_nearest_reference_past_the_first_list():
     graph.add_edge("a", "t", features=[-70.0, 0.0])  # the only path near to it
     good = [(("s", "t", 0),), (("s", "a", 0), ("a", "t", 0))]
     structure = so.References(so.Lattice()).fit([graph], [good])
+    if limit is not None:
+        monkeypatch.setattr("structopt.structures.references.MAX_K", limit)
     answers = structure.encode([graph], [good]).ask(so.nearest_reference, np.array([1.0, 0.0]))
-    assert answers.exact
-    assert answers.score[0] == pytest.approx(-30.0)  # -100 against -70; the others lose by >= 1
+    assert answers.exact == (limit is None)
+    # -100 against -70; the others lose by 1 or more, and one that loses by 1 stands in front
+    assert answers.score[0] == pytest.approx(-30.0 if limit is None else 1.0)
 
 
 def small_problem(seed, n=4):

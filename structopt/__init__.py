@@ -36,6 +36,7 @@ _HOME = {
     "LPStruct": "formulations.lp_struct",
     "LabelVector": "structures.label_vector",
     "LaplaceM3N": "formulations.laplace_m3n",
+    "Lattice": "structures.lattice",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated
     from structopt.structures.label_vector import LabelVector
+    from structopt.structures.lattice import Lattice
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

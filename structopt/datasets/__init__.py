@@ -17,6 +17,7 @@ from structopt.datasets.digits import digit_source, load_digit_words, load_digit
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
+from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
@@ -24,6 +25,7 @@ __all__ = [
     "ChainCRF",
     "ColumnSentence",
     "ConstrainedLabels",
+    "NBestList",
     "TaggedSentence",
     "chain_crf",
     "data_home",
@@ -36,11 +38,13 @@ __all__ = [
     "load_letters",
     "load_medpost",
     "load_optdigits",
+    "load_smt_nbest",
     "make_chain_crf",
     "make_classes",
     "make_constrained_labels",
     "read_columns",
     "read_letters",
     "read_medpost",
+    "read_nbest",
     "read_optdigits",
 ]

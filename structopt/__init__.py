@@ -41,6 +41,7 @@ _HOME = {
     "StructRMM": "formulations.struct_rmm",
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
+    "Subgradient": "methods.subgradient",
     "StructuredClassifier": "estimator",
     "best_other": "structures.oracles",
     "load_model": "model_file",
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     from structopt.methods.frank_wolfe import FrankWolfe
     from structopt.methods.mira import MIRA
     from structopt.methods.perceptron import Perceptron
+    from structopt.methods.subgradient import Subgradient
     from structopt.model_file import load_model
     from structopt.result import Result
     from structopt.structures.base import Structure

@@ -36,7 +36,7 @@ def constraints(X, Y, structure, outputs):
 def optimum(kind, C, problem, *, weights=None, extra=lambda w: []):
     """Return the optimal value of a formulation with all its constraints.
 
-    kind: "svm-unit", "svm-margin", "svm-slack", "m3n", "lp", "lp-free" or "elastic".
+    kind: a key of FORMULATIONS.
     """
     X, Y, structure, outputs = problem
     n = len(Y)
@@ -57,6 +57,8 @@ def optimum(kind, C, problem, *, weights=None, extra=lambda w: []):
         "lp": cp.norm1(w) + C * total,
         "lp-free": cp.norm1(w) + C * total,
         "elastic": 0.1 * cp.norm1(w) + cp.sum_squares(w) / 2 + C * total,
+        "l1": cp.norm1(w) / 2 + C * total,
+        "adaptive": cp.square(cp.norm1(w)) / structure.n_features_ + C * total,
     }[kind]
     if kind == "lp":
         left.append(w >= 0)
@@ -85,6 +87,8 @@ FORMULATIONS = {
     "lp": lambda C: so.LPStruct(C),
     "lp-free": lambda C: so.LPStruct(C, nonnegative=False),
     "elastic": lambda C: ElasticNetM3N(C),
+    "l1": lambda C: so.L1M3N(C),
+    "adaptive": lambda C: so.AdaptiveM3N(C),
 }
 
 

@@ -180,6 +180,7 @@ class Method(ABC):
             self.data.n_features,
             sample_weight=self.data.sample_weight,
             base=self.data.base,
+            nonnegative=self.structure.nonnegative_weights(),
         )
         self.formulation.master(master)
         offered = self.structure.abilities()

@@ -33,6 +33,7 @@ from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
 from structopt.lagrangian import Averages, Lagrangian
 from structopt.methods.base import Method
+from structopt.program import Program
 from structopt.result import Result
 from structopt.separation import Inside, Separation, separate
 from structopt.structures.base import Structure
@@ -226,19 +227,25 @@ class CuttingPlane(Method):
         x = np.clip(x, program.lb, program.ub)
         if program.residual(x) <= 1e-9:
             return x
-        # what CVXPY introduced (epigraphs) follows; slacks are raised later
-        held = np.zeros(program.size)
+        declared = np.zeros(program.size, dtype=bool)
         for variable in self.master.variables():
             start = self.master.columns[variable.id]
-            held[start : start + variable.size] = 1.0
-        held[program.slacks] = 0.0
+            declared[start : start + variable.size] = True
+        declared[program.slacks] = False  # they are raised later
+        held = declared.astype(np.float64)
         nearest = replace(
             program, P=sp.diags_array(held, format="csc"), q=-held * x, l1=0.0 * x, offset=0.0
         )
-        projection = registry.make("clarabel")
-        projection.start(SimpleNamespace(program=nearest))
-        found = projection.solve(tolerance=1e-12).x
-        return found if program.residual(found) < program.residual(x) else x
+        found = _solved(nearest)
+        # what CVXPY introduced (epigraphs) takes the values that cost least
+        completed = _solved(
+            replace(
+                program,
+                lb=np.where(declared, found, program.lb),
+                ub=np.where(declared, found, program.ub),
+            )
+        )
+        return completed if program.residual(completed) < program.residual(x) else x
 
     def _separate(self, x: Floats) -> Separation:
         """Ask the oracles at x and keep what was evaluated if it is the best so far."""
@@ -342,3 +349,10 @@ class CuttingPlane(Method):
         if self._lagrangian is None:
             return "the lower bound is the solver's word"
         return "" if self._proven else "some oracle answers are not proven to be the best"
+
+
+def _solved(program: Program) -> Floats:
+    """Return the minimiser of a programme without cuts."""
+    solver = registry.make("clarabel")
+    solver.start(SimpleNamespace(program=program))
+    return solver.solve(tolerance=1e-12).x

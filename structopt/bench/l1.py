@@ -32,6 +32,8 @@ LEARNERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "cutting planes, proximal": ("cutting-plane", {"backend": "proximal"}),
     "cutting planes, plain simplex": ("cutting-plane", {"backend": "highs"}),
     "EM": ("em", {}),
+    "sub-gradient": ("subgradient", {"max_iter": 1_000_000}),
+    "sub-gradient, online": ("subgradient", {"max_iter": 1_000_000, "batch": 1}),
 }
 
 

@@ -11,7 +11,7 @@ The planes of whole passes, averaged, are a dual point: M = sum c_i m_i and V = 
 the optimum from below by  M - sup_{w in W} (w . V - R(w)),  and so do t M and t V for t in [0, 1].
 
 >>> import numpy as np
->>> ball = Ball(2, radius=1.0)
+>>> ball = Ball(2, radius=1.0, nonnegative=np.zeros(0, np.int64))
 >>> ball.bound(3.0, np.array([2.0, -1.0]))  # 3 - 1 * 2: what a hinge of 3 - 2 w_0 + w_1 has at best
 1.0
 """
@@ -24,7 +24,7 @@ import numpy as np
 
 from structopt.methods.hinge_form import HingeForm
 from structopt.projections.l1_ball import project_l1_ball
-from structopt.structures.parts import Floats
+from structopt.structures.parts import Floats, Ints
 
 ROUNDING = 1e-12
 """What counts as zero beside an l1 weight of 1."""
@@ -174,8 +174,9 @@ class Proximal(Adaptive):
         super().__init__(np.clip(np.zeros(len(form.l1)), form.lb, form.ub))
         self._form = form
         flat = form.curvature == 0
-        self._floor = flat & np.isposinf(form.ub)  # need V <= l1
-        self._ceiling = flat & np.isneginf(form.lb)  # need V >= -l1
+        self._needs_ceiling = flat & np.isposinf(form.ub)  # V <= l1
+        self._needs_floor = flat & np.isneginf(form.lb)  # V >= -l1
+        self._rests = bool(np.all(self._needs_ceiling & self._needs_floor))
         self._seen, self._steps = np.zeros(len(form.l1)), 0
 
     def renew(self) -> None:
@@ -201,8 +202,10 @@ class Proximal(Adaptive):
     def bound(self, margin: float, pull: Floats) -> float:
         """Scale V until flat, unbounded weights rest, and on while that helps."""
         l1 = self._form.l1
-        over = np.where(pull > 0, self._floor, self._ceiling) & (np.abs(pull) > l1)
+        over = np.where(pull > 0, self._needs_ceiling, self._needs_floor) & (np.abs(pull) > l1)
         t = float(np.min(l1[over] / np.abs(pull[over]), initial=1.0))
+        if self._rests:  # then the conjugate is 0
+            return t * margin
         best = t * margin - self._conjugate(t * pull)
         while (value := 0.5 * t * margin - self._conjugate(0.5 * t * pull)) > best:
             best, t = value, 0.5 * t
@@ -226,17 +229,20 @@ class Ball(Adaptive):
     .. math::
         w \leftarrow \Pi(w + \eta g_B), \qquad D = M - \text{radius}\, |V|_\infty
 
+    Where a weight must be >= 0, negative entries are 0 before the projection, which makes it that
+    on the part of the ball, and V counts only where it is positive.
+
     Notes
     -----
     Zhu, Xing and Zhang (2009), eq. (3) and Algorithm 2; the projection is Euclidean.
     """
 
-    def __init__(self, n_features: int, radius: float) -> None:
+    def __init__(self, n_features: int, radius: float, nonnegative: Ints) -> None:
         super().__init__(np.zeros(n_features))
-        self._radius = radius
+        self._radius, self._nonnegative = radius, nonnegative
 
     def _answer(self, point: Floats, share: float) -> Floats:
-        return project_l1_ball(point, self._radius).point
+        return project_l1_ball(self._upward(point), self._radius).point
 
     def residual(self, point: Floats) -> float:
         """Return |w|_1 - radius, if positive."""
@@ -244,4 +250,12 @@ class Ball(Adaptive):
 
     def bound(self, margin: float, pull: Floats) -> float:
         """Return the larger of 0 (t = 0) and M - radius |V|_inf."""
-        return max(0.0, margin - self._radius * float(np.abs(pull).max(initial=0.0)))
+        steepest = float(np.abs(self._upward(pull)).max(initial=0.0))
+        return max(0.0, margin - self._radius * steepest)
+
+    def _upward(self, v: Floats) -> Floats:
+        """Return v, 0 for negative entries where weights must be >= 0."""
+        if len(self._nonnegative):
+            v = v.copy()
+            v[self._nonnegative] = np.maximum(v[self._nonnegative], 0.0)
+        return v

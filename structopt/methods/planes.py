@@ -92,8 +92,11 @@ class PlaneFinder:
 
     def all(self, answers: list[Answers]) -> Planes:
         """Return the planes of a pass over the whole data set."""
-        which = np.flatnonzero((self.form.hinges(answers) > 0) & (self.form.cost > 0))
-        loss, oracle = np.concatenate([a.loss for a in answers])[which], self.form.oracle
+        oracle, loss = self.form.oracle, np.concatenate([a.loss for a in answers])
+        score = np.concatenate([a.score for a in answers])
+        which = np.flatnonzero((self.form.cost > 0) & np.isfinite(score))
+        which = which[oracle.hinge(loss[which], score[which]) > 0]
+        loss = loss[which]
         if len(which):
             found = _as_parts(self.data.directions(answers, which))
         else:

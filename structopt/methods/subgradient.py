@@ -108,7 +108,7 @@ class Subgradient(Method):
             structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
             time_limit=time_limit, callbacks=callbacks,
         )  # fmt: skip
-        self._form, self._descent = _recognise(self.formulation, self.master, data)
+        self._form, self._descent = self._recognise()
         if batch == "auto":
             batch = 1 if self._descent.averages else None
         if batch is not None and not (isinstance(batch, int) and batch >= 1):
@@ -220,6 +220,15 @@ class Subgradient(Method):
     def _certain(self) -> bool:
         return self._proven
 
+    def _recognise(self) -> tuple[HingeForm, Descent]:
+        """Return the form of the programme and how to descend on it, or refuse."""
+        wanted, data = self.formulation, self.data
+        if isinstance(wanted, L1BallM3N):
+            nonnegative = self.structure.nonnegative_weights()
+            return _on_ball(self.master, data), Ball(data.n_features, wanted.radius, nonnegative)
+        form = HingeForm.of(self.master, data, self.name)
+        return form, Ridge(form) if form.is_ridge else Proximal(form)
+
 
 class _Window:
     """Averages over some passes: of M, of V, and of the points."""
@@ -239,16 +248,6 @@ class _Window:
         self.margin += share * (margin - self.margin)
         self.pull += share * (pull - self.pull)
         self.mean += share * (mean - self.mean)
-
-
-def _recognise(
-    formulation: Formulation, master: RestrictedMaster, data: DataSet
-) -> tuple[HingeForm, Descent]:
-    """Return the form of a programme and how to descend on it, or refuse in one sentence."""
-    if isinstance(formulation, L1BallM3N):
-        return _on_ball(master, data), Ball(data.n_features, formulation.radius)
-    form = HingeForm.of(master, data, Subgradient.name)
-    return form, Ridge(form) if form.is_ridge else Proximal(form)
 
 
 def _on_ball(master: RestrictedMaster, data: DataSet) -> HingeForm:

@@ -96,7 +96,7 @@ class Subgradient(Method):
         formulation: Formulation,
         data: DataSet,
         *,
-        batch: int | None | Literal["auto"] = "auto",
+        batch: int | Literal["auto"] | None = "auto",
         tol: float = 1e-3,
         abs_tol: float = 0.0,
         max_iter: int = 10_000,

@@ -134,12 +134,14 @@ class Subgradient(Method):
             self._window = _Window(self.data.n_features, passed, end)
             descent.renew()
         weight = descent.enter(self._window.done(passed))
-        batched = self.batch is not None
-        steps, margin, pull, mean = self._in_batches() if batched else self._at_once()
+        if self.batch is None:
+            steps, margin, pull, mean = self._at_once()
+        else:
+            steps, margin, pull, mean = self._in_batches(self.batch)
         self._window.add(weight, margin, pull, mean)
         self._raise(self._window.margin, self._window.pull)
         model = self._window.mean if descent.averages else descent.point
-        if batched or descent.averages:
+        if self.batch is not None or descent.averages:
             self._evaluate(model)
         record = Round(
             round=passed + 1,
@@ -176,14 +178,14 @@ class Subgradient(Method):
         self._descent.step(pull, 1.0)
         return 1, margin, pull, point
 
-    def _in_batches(self) -> tuple[int, float, Floats, Floats]:
+    def _in_batches(self, size: int) -> tuple[int, float, Floats, Floats]:
         """Step batch by batch; return the number of steps, M, V and the mean point."""
         descent, cost, clock = self._descent, self._form.cost, time.perf_counter
         margin, total, mean = 0.0, np.zeros_like(descent.point), np.zeros_like(descent.point)
         order = self._random.permutation(self._present)
-        starts = range(0, len(order), self.batch or len(order))
+        starts = range(0, len(order), size)
         for start in starts:
-            batch = order[start : start + starts.step]
+            batch = order[start : start + size]
             share = len(batch) / len(order)
             pull = np.zeros_like(descent.point)
             began = clock()

@@ -84,7 +84,7 @@ def test_l1_equals_enumeration(seed, chain, C, update):
 
 
 @given(seed=st.integers(0, 10_000), chain=st.booleans(), C=st.sampled_from([0.2, 1.0, 4.0]))
-@hypothesis_settings(max_examples=12)
+@hypothesis_settings(max_examples=6)
 def test_l1_routes_agree(seed, chain, C):
     problem = X, Y, structure, _ = draw(seed, chain)
     truth, _ = full(problem, C, half_l1)
@@ -112,7 +112,7 @@ def test_adaptive_equals_enumeration(seed, chain, C, lam, update):
     C=st.sampled_from([0.05, 0.7, 20.0]),
     lam=st.sampled_from([0.1, 1.0, 30.0]),
 )
-@hypothesis_settings(max_examples=12)
+@hypothesis_settings(max_examples=8)
 def test_laplace_equals_enumeration(seed, chain, C, lam):
     problem = draw(seed, chain)
     truth, _ = enumerated_laplace(problem, C, lam)
@@ -189,7 +189,7 @@ def test_adaptive_m3n_is_an_l1_m3n_at_another_c(lam):
     _, weights = full(problem, C, squared_l1(lam))
     matched = C * K / (4 * lam * np.abs(weights).sum())
     truth, _ = full(problem, matched, half_l1)
-    result = run_em(problem, so.AdaptiveM3N(C, lam), tol=1e-6)
+    result = run_em(problem, so.AdaptiveM3N(C, lam), tol=1e-5)
     form = so.L1M3N(matched)
     hinge = (result.certificate.primal - so.AdaptiveM3N(C, lam).regulariser(result.weights)) / C
     assert form.regulariser(result.weights) + matched * hinge == pytest.approx(truth, rel=1e-4)
@@ -295,8 +295,8 @@ def test_the_mean_field_of_2008_is_the_programme_at_2c_and_4_lam():
     problem = X, Y, structure, _ = small_classes(np.random.default_rng(10))
     C, lam = 1.0, 2.0
     scales = np.ones(structure.n_features_)
-    for _ in range(30):
-        weights = solve(structure, ScaledM3N(C, scales), X, Y, tol=1e-9).weights
+    for _ in range(20):
+        weights = solve(structure, ScaledM3N(C, scales), X, Y, tol=1e-8).weights
         scales = np.sqrt((weights**2 + scales) / lam)
     _, wanted = enumerated_laplace(problem, 2 * C, 4 * lam)
     assert weights == pytest.approx(wanted, abs=1e-3)

@@ -29,6 +29,7 @@ _HOME = {
     "L1BallM3N": "formulations.l1_ball_m3n",
     "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
+    "LabelVector": "structures.label_vector",
     "LaplaceM3N": "formulations.laplace_m3n",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
@@ -38,6 +39,8 @@ _HOME = {
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
+    "Scheme": "schemes",
+    "Separability": "margins",
     "StructRMM": "formulations.struct_rmm",
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
@@ -45,18 +48,19 @@ _HOME = {
     "Subgradient": "methods.subgradient",
     "best_other": "structures.oracles",
     "load_model": "model_file",
+    "separability": "margins",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
     "slack_rescaled": "structures.oracles",
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
 }
-_MODULES = ("bench", "datasets", "errors")
+_MODULES = ("bench", "bounds", "datasets", "errors")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from structopt import bench, datasets, errors
+    from structopt import bench, bounds, datasets, errors
     from structopt.certificate import Certificate
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
@@ -70,6 +74,7 @@ if TYPE_CHECKING:
     from structopt.formulations.m3n import M3N
     from structopt.formulations.struct_rmm import StructRMM
     from structopt.formulations.struct_svm import StructSVM
+    from structopt.margins import Separability, separability
     from structopt.methods.cutting_plane import CuttingPlane
     from structopt.methods.em import EM
     from structopt.methods.frank_wolfe import FrankWolfe
@@ -78,9 +83,11 @@ if TYPE_CHECKING:
     from structopt.methods.subgradient import Subgradient
     from structopt.model_file import load_model
     from structopt.result import Result
+    from structopt.schemes import Scheme
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.label_vector import LabelVector
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

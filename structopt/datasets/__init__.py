@@ -11,6 +11,7 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 
 from __future__ import annotations
 
+from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
@@ -18,6 +19,7 @@ from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, ma
 
 __all__ = [
     "ChainCRF",
+    "ConstrainedLabels",
     "chain_crf",
     "data_home",
     "digit_source",
@@ -27,5 +29,6 @@ __all__ = [
     "load_letters",
     "make_chain_crf",
     "make_classes",
+    "make_constrained_labels",
     "read_letters",
 ]

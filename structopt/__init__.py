@@ -26,6 +26,8 @@ _HOME = {
     "EM": "methods.em",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
+    "KernelMachine": "kernel_machine",
+    "KernelMap": "kernels",
     "L1BallM3N": "formulations.l1_ball_m3n",
     "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
@@ -74,6 +76,8 @@ if TYPE_CHECKING:
     from structopt.formulations.m3n import M3N
     from structopt.formulations.struct_rmm import StructRMM
     from structopt.formulations.struct_svm import StructSVM
+    from structopt.kernel_machine import KernelMachine
+    from structopt.kernels import KernelMap
     from structopt.margins import Separability, separability
     from structopt.methods.cutting_plane import CuttingPlane
     from structopt.methods.em import EM

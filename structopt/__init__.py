@@ -48,6 +48,7 @@ _HOME = {
     "Structure": "structures.base",
     "StructuredClassifier": "estimator",
     "Subgradient": "methods.subgradient",
+    "WordFeatures": "templates",
     "best_other": "structures.oracles",
     "load_model": "model_file",
     "separability": "margins",
@@ -104,6 +105,7 @@ if TYPE_CHECKING:
     )
     from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
+    from structopt.templates import WordFeatures
 
 
 def __getattr__(name: str) -> Any:

@@ -53,6 +53,7 @@ _HOME = {
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
     "StructuredClassifier": "estimator",
+    "Subgradient": "methods.subgradient",
     "WordFeatures": "templates",
     "best_other": "structures.oracles",
     "load_model": "model_file",
@@ -95,6 +96,7 @@ if TYPE_CHECKING:
     from structopt.methods.frank_wolfe import FrankWolfe
     from structopt.methods.mira import MIRA
     from structopt.methods.perceptron import Perceptron
+    from structopt.methods.subgradient import Subgradient
     from structopt.model_file import load_model
     from structopt.paths import Path, path
     from structopt.result import Result

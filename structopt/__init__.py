@@ -35,6 +35,7 @@ _HOME = {
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
     "Perceptron": "methods.perceptron",
+    "Program": "structures.program",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
@@ -89,6 +90,7 @@ if TYPE_CHECKING:
         worst,
         worst_reference,
     )
+    from structopt.structures.program import Program
     from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
 

@@ -44,6 +44,7 @@ _HOME = {
     "Structure": "structures.base",
     "StructuredClassifier": "estimator",
     "best_other": "structures.oracles",
+    "constrain": "structures.constrain",
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
@@ -51,12 +52,12 @@ _HOME = {
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
 }
-_MODULES = ("bench", "datasets", "errors")
+_MODULES = ("bench", "constraints", "datasets", "errors")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from structopt import bench, datasets, errors
+    from structopt import bench, constraints, datasets, errors
     from structopt.certificate import Certificate
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
@@ -79,6 +80,7 @@ if TYPE_CHECKING:
     from structopt.result import Result
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
+    from structopt.structures.constrain import constrain
     from structopt.structures.enumerated import Enumerated
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (

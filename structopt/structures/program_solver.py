@@ -104,7 +104,11 @@ class IntegerProgram:
         ub, lb = rows.ub.copy(), rows.lb.copy()
         lb[: len(point)] = ub[: len(point)] = point
         fixed = Rows(rows.A, rows.lower, rows.upper, lb, ub, rows.integer, rows.parts)
-        return IntegerProgram(fixed).maximize(np.zeros(len(point))) is not None
+        return IntegerProgram(fixed).maximize(np.zeros(rows.parts)) is not None
+
+    def release(self) -> None:
+        """Let go of the live models; the next question builds them anew."""
+        self._lp = self._mip = None
 
     # ------------------------------------------------------------------ inside
     def _scaled(self, scores: Floats) -> tuple[Floats, float]:

@@ -162,7 +162,7 @@ def test_methods_that_visit_examples_one_at_a_time(method):
 def test_constraints_on_a_model_trained_without():
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(3, 2)) for _ in range(20)]
-    Y = [list(rng.choice(list("abc"), size=3)) for _ in range(20)]
+    Y = [["abc"[np.argmax([u, v, 0.0])] for u, v in x] for x in X]
     model = so.StructuredClassifier(so.Chain(), so.M3N(C=1.0), tol=1e-2).fit(X, Y)
     mended = model.predict(X, constraints=[at_most_one("a"), at_least_one("b")])
     free = model.predict(X)
@@ -223,5 +223,6 @@ def test_what_cannot_be_used_is_refused_by_name():
     with pytest.raises(InvalidInputError, match="1 spans for 2 positions"):
         short.encode(X, Y)
     with pytest.raises(IncompatibleError, match="'slack_rescaled'"):
-        so.StructuredClassifier(short, so.StructSVM(rescale="slack")).fit(X, Y)
+        fine = so.constrain(so.Chain(), at_most_one("a"))
+        so.StructuredClassifier(fine, so.StructSVM(rescale="slack")).fit(X, Y)
     assert Labelling("ab", 2).size == 4

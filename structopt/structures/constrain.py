@@ -214,6 +214,8 @@ class Constrained(Structure):
         chain = self._plain()
         for name in FITTED:
             setattr(chain, name, getattr(self, name))
+        if not self.chained:
+            chain.n_features_ += len(self.labels_) ** 2
         return chain
 
     def _asked(self, x: Any, weights: Any) -> tuple[ChainScores, LabellingSet]:
@@ -242,7 +244,7 @@ class Constrained(Structure):
             try:
                 made += list(rule(_parted(x)[1], z))
             except InvalidInputError as error:
-                raise InvalidInputError(str(error), example=example) from error
+                raise InvalidInputError(f"{error} (asked{where})", example=example) from error
             except (StructoptError, KeyboardInterrupt):
                 raise
             except Exception as error:

@@ -32,6 +32,7 @@ _HOME = {
     "LaplaceM3N": "formulations.laplace_m3n",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
+    "MarkovNet": "structures.markov_net",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
     "Perceptron": "methods.perceptron",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from structopt.structures.chain import Chain
     from structopt.structures.constrain import constrain
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.markov_net import MarkovNet
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

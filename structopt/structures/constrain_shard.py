@@ -271,7 +271,7 @@ class ConstrainedShard(_Constrained, ChainShard):
         super().__init__(tokens, offsets, gold, class_weight, boundaries, start)
         self.sets, self.chained = sets, chained
 
-    def single(self, i: int) -> SingleConstrained:  # type: ignore[override]
+    def single(self, i: int) -> SingleConstrained:
         """Return example i as a shard of its own: a view."""
         return SingleConstrained(self, i)
 

@@ -53,7 +53,7 @@ class Rows:
     @property
     def alone(self) -> bool:
         """Whether there is nothing but z, so that a point is checked by a product."""
-        return self.A.shape[1] == self.parts
+        return bool(self.A.shape[1] == self.parts)
 
     def satisfied(self, z: Floats) -> NDArray[np.bool_]:
         """Return for each row of ``z`` (points, parts) whether it satisfies the rows."""

@@ -185,6 +185,13 @@ class Constrained(Structure):
         decoded = self.labels_.decode(labels)
         return [decoded[a:b] for a, b in pairwise(offsets.tolist())]
 
+    def broken(self, X: Sequence[Any], Y: Sequence[Any]) -> list[int]:
+        """Return the examples whose labels in Y break their constraints."""
+        check_lengths(X, Y)
+        _, offsets, labels = self._chain()._stack([_parted(x)[0] for x in X], Y)
+        found: list[int] = Checker(self._sets(X, offsets, 0), offsets).broken(labels).tolist()
+        return found
+
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named."""
         return self._chain().feature_names(inputs)[: self.n_features_]

@@ -11,8 +11,8 @@ A constraint of your own is a function of the example and of z: ``z["verb"]`` is
 an entry for each position, ``z[0, "verb"]`` one entry, ``z.variable`` the (T, K) matrix.
 
 >>> z = Labelling(["noun", "verb"], 3)
->>> at_least_one("verb")(None, z)[0].matrix.toarray()
-array([[0., 1., 0., 1., 0., 1.]])
+>>> at_least_one("verb")(None, z)[0].column
+array([1, 3, 5])
 >>> z[0, "verb"].shape, z["verb"].shape, z.variable.shape
 ((), (3,), (3, 2))
 """
@@ -26,7 +26,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from structopt.errors import InvalidInputError
 from structopt.structures.labels import LabelSet
@@ -82,24 +81,28 @@ class Labelling:
             return self.variable[key[0], self.column(key[1])]
         return self.variable[:, self.column(key)]
 
-    def place(self, t: int, k: int) -> int:
-        """Return where z[t, k] stands among all T K parts."""
+    def place(self, t: Any, k: Any) -> Any:
+        """Return where z[t, k] stands among all T K parts; arrays are taken too."""
         return t * len(self.labels) + k
 
-    def rows(self, entries: Iterable[dict[int, float]], lower: float, upper: float) -> LinearRows:
-        """Return rows over all parts, each given as places and coefficients."""
-        listed = list(entries)
-        row = [r for r, entry in enumerate(listed) for _ in entry]
-        column = [place for entry in listed for place in entry]
-        value = [float(v) for entry in listed for v in entry.values()]
-        shape = (len(listed), self.size)
-        matrix = sp.csr_array((value, (row, column)), shape=shape)
-        return LinearRows(matrix, np.full(len(listed), lower), np.full(len(listed), upper))
+    def rows(
+        self, row: Any, column: Any, value: Any, count: int, lower: float, upper: float
+    ) -> LinearRows:
+        """Return ``count`` rows over all parts, given as triplets."""
+        where = np.asarray(column, dtype=np.int64)
+        return LinearRows(
+            np.asarray(row, dtype=np.int64), where, np.broadcast_to(np.float64(value), where.shape)
+            if np.ndim(value) == 0 else np.asarray(value, dtype=np.float64),
+            np.full(count, lower), np.full(count, upper),
+        )  # fmt: skip
 
-    def count(self, labels: Iterable[Any]) -> list[dict[int, float]]:
-        """Return for each label the row that counts its positions."""
-        columns = [self.column(label) for label in labels]
-        return [{self.place(t, k): 1.0 for t in range(self.length)} for k in columns]
+    def count(self, columns: Sequence[int], lower: float, upper: float) -> LinearRows:
+        """Return a row for each label (column of z) that counts its positions."""
+        n, t = len(columns), np.arange(self.length)
+        places = self.place(t[None, :], np.asarray(columns, dtype=np.int64)[:, None])
+        return self.rows(
+            np.repeat(np.arange(n), self.length), places.ravel(), 1.0, n, lower, upper
+        )
 
 
 @dataclass(frozen=True)
@@ -109,7 +112,7 @@ class _Count:
     most: float
 
     def __call__(self, x: Any, z: Labelling) -> list[LinearRows]:
-        return [z.rows(z.count(self.labels), self.least, self.most)]
+        return [z.count([z.column(label) for label in self.labels], self.least, self.most)]
 
 
 @dataclass(frozen=True)
@@ -118,13 +121,12 @@ class _IfThen:
     effect: Hashable
 
     def __call__(self, x: Any, z: Labelling) -> list[LinearRows]:
-        cause, effect = z.column(self.cause), z.count([self.effect])[0]
-        rows = []
-        for t in range(z.length):
-            row = {place: -1.0 for place in effect}
-            row[z.place(t, cause)] = row.get(z.place(t, cause), 0.0) + 1.0
-            rows.append(row)
-        return [z.rows(rows, -np.inf, 0.0)]
+        t = np.arange(z.length)
+        cause, effect = z.place(t, z.column(self.cause)), z.place(t, z.column(self.effect))
+        row = np.concatenate([t, np.repeat(t, z.length)])
+        column = np.concatenate([cause, np.tile(effect, z.length)])
+        value = np.concatenate([np.ones(z.length), -np.ones(z.length**2)])
+        return [z.rows(row, column, value, z.length, -np.inf, 0.0)]
 
 
 @dataclass(frozen=True)
@@ -134,8 +136,7 @@ class _Allowed:
     def __call__(self, x: Any, z: Labelling) -> list[LinearRows]:
         legal = set(self.of(x))
         barred = [k for k, label in enumerate(z.labels) if label not in legal]
-        rows = [{z.place(t, k): 1.0 for t in range(z.length)} for k in barred]
-        return [z.rows(rows, 0.0, 0.0)]
+        return [z.count(barred, 0.0, 0.0)]
 
 
 @dataclass(frozen=True)
@@ -149,12 +150,16 @@ class _NoOverlap:
             raise InvalidInputError(
                 f"no_overlap got {len(spans)} spans for {z.length} positions: give one for each."
             )
-        rows = [
-            {z.place(s, outside): 1.0, z.place(t, outside): 1.0}
-            for (s, a), (t, b) in combinations(enumerate(spans), 2)
-            if max(a[0], b[0]) < min(a[1], b[1])
-        ]
-        return [z.rows(rows, 1.0, np.inf)]
+        pairs = np.array(
+            [
+                (s, t)
+                for (s, a), (t, b) in combinations(enumerate(spans), 2)
+                if max(a[0], b[0]) < min(a[1], b[1])
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 2)
+        row = np.repeat(np.arange(len(pairs)), 2)
+        return [z.rows(row, z.place(pairs.ravel(), outside), 1.0, len(pairs), 1.0, np.inf)]
 
 
 def at_most_one(*labels: Hashable) -> Rule:

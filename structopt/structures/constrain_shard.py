@@ -20,8 +20,10 @@ from numpy.typing import NDArray
 from structopt.errors import IncompatibleError
 from structopt.structures import chain_kernels
 from structopt.structures.chain_shard import ChainScores, ChainShard, SingleChain
+from structopt.structures.inputs import check_weights
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.parts import Directions, Floats, Ints
+from structopt.structures.parts_kernels import part_scores
 from structopt.structures.program_rows import TOLERANCE, Rows
 from structopt.structures.program_shard import LIVE
 from structopt.structures.program_solver import IntegerProgram
@@ -55,7 +57,9 @@ class LabellingSet:
 
     def satisfied(self, labels: Ints) -> NDArray[np.bool_]:
         """Return for each row of ``labels`` (labellings, length) whether it is in the set."""
-        points = np.stack([self._point(row) for row in labels])
+        points = np.zeros((len(labels), self.length, self.n_labels))
+        points[np.arange(len(labels))[:, None], np.arange(self.length), labels] = 1.0
+        points = points.reshape(len(labels), -1)
         if self.rows.alone:
             return self.rows.satisfied(points)
         return np.array([IntegerProgram(self.rows).contains(point) for point in points])
@@ -105,7 +109,8 @@ class LabellingSet:
         T, K, rows = self.length, self.n_labels, self.rows
         nodes, edges = T * K, (T - 1) * K * K if self.chained else 0
         helpers = rows.A.shape[1] - nodes
-        one = sp.kron(sp.eye_array(T), np.ones((1, K)))
+        ends_of = np.arange(0, nodes + 1, K)
+        one = sp.csr_array((np.ones(nodes), np.arange(nodes), ends_of), shape=(T, nodes))
         blocks: list[list[Any]] = [
             [one, sp.csr_array((T, edges)), sp.csr_array((T, helpers))],
             [rows.A[:, :nodes], sp.csr_array((rows.A.shape[0], edges)), rows.A[:, nodes:]],
@@ -173,6 +178,7 @@ class _Constrained:
     n_labels: int
     n_examples: int
     base: Any
+    tokens: Any
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every example; outputs are stacked integers."""
@@ -225,10 +231,17 @@ class _Constrained:
         return Directions(count[full.ptr], full.source[keep], full.offset[keep], full.coef[keep])
 
     def _scores(self, weights: Floats) -> ChainScores:
-        if not self.chained:
-            weights = np.concatenate([weights, np.zeros(self.n_labels * self.n_labels)])
-        found: ChainScores = super()._scores(weights)  # type: ignore[misc]
-        return found
+        if self.chained:
+            found: ChainScores = super()._scores(weights)  # type: ignore[misc]
+            return found
+        K, tokens, free = self.n_labels, self.tokens, np.zeros(self.n_labels)
+        if isinstance(tokens, tuple):  # one sparse example
+            unary = part_scores(*tokens, weights, K)
+        elif sp.issparse(tokens):
+            unary = part_scores(tokens.indptr, tokens.indices, tokens.data, weights, K)
+        else:
+            unary = np.ascontiguousarray(tokens @ weights.reshape(K, -1).T)
+        return ChainScores(unary, np.zeros((K, K)), free, free)
 
     def _mended(
         self, scores: ChainScores, asked: ChainScores, labels: Ints, *, other: bool = False
@@ -270,6 +283,11 @@ class ConstrainedShard(_Constrained, ChainShard):
     ) -> None:  # fmt: skip
         super().__init__(tokens, offsets, gold, class_weight, boundaries, start)
         self.sets, self.chained = sets, chained
+
+    def _scores(self, weights: Floats) -> ChainScores:
+        if not self.chained:
+            weights = check_weights(weights, self.n_labels * self.base.shape[1])
+        return super()._scores(weights)
 
     def single(self, i: int) -> SingleConstrained:
         """Return example i as a shard of its own: a view."""

@@ -23,7 +23,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.errors import InvalidInputError
-from structopt.structures.parts import Floats
+from structopt.structures.parts import Floats, Ints
 
 TOLERANCE = 1e-6
 """Violation up to which a 0/1 point satisfies a row: HiGHS' own tolerance for integer points."""
@@ -31,9 +31,11 @@ TOLERANCE = 1e-6
 
 @dataclass(frozen=True)
 class LinearRows:
-    """``lower <= matrix @ z <= upper``: what a ready-made constraint returns."""
+    """``lower <= A z <= upper``, A as triplets: what a ready-made constraint returns."""
 
-    matrix: Any
+    row: Ints
+    column: Ints
+    value: Floats
     lower: Floats
     upper: Floats
 
@@ -58,8 +60,8 @@ class Rows:
     def satisfied(self, z: Floats) -> NDArray[np.bool_]:
         """Return for each row of ``z`` (points, parts) whether it satisfies the rows."""
         value = np.asarray(self.A @ z.T)
-        slack = TOLERANCE * np.maximum(1.0, abs(self.A).sum(axis=1))[:, None]
-        inside = (value >= self.lower[:, None] - slack) & (value <= self.upper[:, None] + slack)
+        low, high = self.lower[:, None] - TOLERANCE, self.upper[:, None] + TOLERANCE
+        inside = (value >= low) & (value <= high)
         bounded = (z >= self.lb - TOLERANCE) & (z <= self.ub + TOLERANCE)
         return np.asarray(inside.all(axis=0) & bounded.all(axis=1))
 
@@ -133,10 +135,14 @@ def _bound(data: dict[str, Any], name: str, default: float, total: int) -> Float
 
 
 def _with(rows: Rows, linear: list[LinearRows]) -> Rows:
-    more = rows.A.shape[1] - rows.parts
-    wide = [sp.hstack([m.matrix, sp.csr_array((m.matrix.shape[0], more))]) for m in linear]
+    counts = [len(m.lower) for m in linear]
+    starts = np.concatenate([[0], np.cumsum(counts)[:-1]]).astype(np.int64)
+    row = np.concatenate([m.row + start for m, start in zip(linear, starts, strict=True)])
+    column = np.concatenate([m.column for m in linear])
+    value = np.concatenate([m.value for m in linear])
+    more = sp.csr_array((value, (row, column)), shape=(sum(counts), rows.A.shape[1]))
     return Rows(
-        sp.csr_array(sp.vstack([rows.A, *wide])),
+        sp.csr_array(sp.vstack([rows.A, more])) if rows.A.shape[0] else more,
         np.concatenate([rows.lower, *(m.lower for m in linear)]),
         np.concatenate([rows.upper, *(m.upper for m in linear)]),
         rows.lb, rows.ub, rows.integer, rows.parts,

@@ -100,9 +100,7 @@ class Labelling:
         """Return a row for each label (column of z) that counts its positions."""
         n, t = len(columns), np.arange(self.length)
         places = self.place(t[None, :], np.asarray(columns, dtype=np.int64)[:, None])
-        return self.rows(
-            np.repeat(np.arange(n), self.length), places.ravel(), 1.0, n, lower, upper
-        )
+        return self.rows(np.repeat(np.arange(n), self.length), places.ravel(), 1.0, n, lower, upper)
 
 
 @dataclass(frozen=True)

@@ -222,7 +222,7 @@ def test_what_cannot_be_used_is_refused_by_name():
     short = so.constrain(so.Chain(), no_overlap(lambda x: [(0, 1)], "a")).fit(X, Y)
     with pytest.raises(InvalidInputError, match="1 spans for 2 positions"):
         short.encode(X, Y)
+    fine = so.constrain(so.Chain(), at_most_one("a"))
     with pytest.raises(IncompatibleError, match="'slack_rescaled'"):
-        fine = so.constrain(so.Chain(), at_most_one("a"))
         so.StructuredClassifier(fine, so.StructSVM(rescale="slack")).fit(X, Y)
     assert Labelling("ab", 2).size == 4

@@ -134,7 +134,8 @@ def bench_srl(
 
     def learn(structure: Any, X: Any, Y: Any, name: str) -> tuple[StructuredClassifier, float]:
         model = StructuredClassifier(
-            structure, M3N(C=C), method="frank-wolfe", tol=tol, max_iter=max_iter, random_state=seed,
+            structure, M3N(C=C), method="frank-wolfe", tol=tol, max_iter=max_iter,
+            random_state=seed,
             callbacks=[lambda r: report(f"{name}: round {r.round}, gap {r.relative_gap:.1e}")],
         )  # fmt: skip
         begun = time.process_time()
@@ -155,7 +156,11 @@ def bench_srl(
 
 def roles(labels: Sequence[str], training: Sequence[Proposition]) -> list[Rule]:
     """Return the constraints on the labels of one predicate's candidates."""
-    core = [label for label in labels if label[:3] == "ARG" and label[3:4].isalnum() and "M" not in label]
+    core = [
+        label
+        for label in labels
+        if label[:3] == "ARG" and label[3:4].isalnum() and "M" not in label
+    ]
     seen: dict[str, set[str]] = {}
     times = Counter(p.lemma for p in training)
     for p in training:

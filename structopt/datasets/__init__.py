@@ -14,6 +14,7 @@ from __future__ import annotations
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
+from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
@@ -25,7 +26,9 @@ __all__ = [
     "load_digit_words",
     "load_digits_classes",
     "load_letters",
+    "load_srl",
     "make_chain_crf",
     "make_classes",
     "read_letters",
+    "read_srl",
 ]

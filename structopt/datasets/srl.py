@@ -116,6 +116,7 @@ def _sentence(path: Path, rows: list[tuple[int, list[str]]]) -> Sentence:
             reason = f"the head is {fields[6]!r}; expected a number from 0 to {len(rows)}"
             raise _malformed(path, number, reason + ", not the word itself")
         heads.append(int(fields[6]) - 1)
+    for number, fields in rows:
         labels = fields[COLUMNS + 1 :]
         if len(labels) < len(places) or any(label != "_" for label in labels[len(places) :]):
             reason = f"{len(labels)} columns of arguments for {len(places)} predicates"

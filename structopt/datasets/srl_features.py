@@ -86,7 +86,9 @@ class Columns:
 
     def __call__(self, proposition: Proposition) -> Any:
         """Return a row for each candidate."""
-        rows = [[self._column[d] for d in row if d in self._column] for row in described(proposition)]
+        rows = [
+            [self._column[d] for d in row if d in self._column] for row in described(proposition)
+        ]
         indptr = np.concatenate([[0], np.cumsum([len(row) for row in rows])])
         indices = np.concatenate([np.sort(np.array(row, dtype=np.int64)) for row in rows])
         shape = (len(rows), len(self.names))

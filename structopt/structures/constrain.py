@@ -25,6 +25,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from structopt.constraints import Labelling, Rule
 from structopt.errors import (
     IncompatibleError,
     InfeasibleError,
@@ -36,7 +37,6 @@ from structopt.structures import chain_kernels
 from structopt.structures.base import Structure, check_lengths
 from structopt.structures.chain import Chain
 from structopt.structures.chain_shard import ChainScores
-from structopt.constraints import Labelling, Rule
 from structopt.structures.constrain_shard import Checker, ConstrainedShard, LabellingSet
 from structopt.structures.inputs import check_weights
 from structopt.structures.labels import LabelSet
@@ -53,8 +53,8 @@ def constrain(structure: Structure, constraints: Rule | Sequence[Rule]) -> Const
     Parameters
     ----------
     structure : Chain or Multiclass
-        If it is fitted (a model's ``structure_``), so is the result, and its weights fit: constraints
-        can be added to a model that was trained without them.
+        If it is fitted (a model's ``structure_``), so is the result, and its weights fit:
+        constraints can be added to a model that was trained without them.
     constraints : callable (x, z), or a sequence of them
         Each returns a list of CVXPY constraints on the labelling ``z``, see
         :class:`~structopt.constraints.Labelling`; ready-made ones are in

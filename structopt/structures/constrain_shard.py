@@ -2,8 +2,8 @@ r"""Labellings under constraints, decoded: Viterbi first, then the k best, then 
 
     max  sum_t unary[t, y_t] + sum_t transition[y_{t-1}, y_t]    s.t.  y satisfies the constraints.
 
-The unconstrained answer is the answer if it satisfies the constraints; so is the first of the k best
-that does. Only else an integer programme over the chain's flow polytope is solved:
+The unconstrained answer is the answer if it satisfies the constraints; so is the first of the k
+best that does. Only else an integer programme over the chain's flow polytope is solved:
 
     sum_k z[t, k] = 1,   sum_k e[t, j, k] = z[t, j],   sum_j e[t, j, k] = z[t + 1, k].
 """

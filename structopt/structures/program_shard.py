@@ -20,7 +20,6 @@ from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 from structopt.structures.program_solver import Best, IntegerProgram
 from structopt.structures.shards import Answers, Shard
 
-
 LIVE = 500
 """Examples of a shard whose models stay live between passes: one holds 0.2 to 0.3 MB, and to build
 it anew takes some milliseconds."""

@@ -149,7 +149,7 @@ class Method(ABC):
             abs_tolerance=self.abs_tol,
             residual=self._residual,
             exact=self.structure.exact and self._certain(),
-            note=self._note(),
+            note="; ".join(filter(None, (self._note(), self.structure.note()))),
         )
         return Result(
             weights=self._weights,

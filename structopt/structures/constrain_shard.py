@@ -57,9 +57,9 @@ class LabellingSet:
 
     def satisfied(self, labels: Ints) -> NDArray[np.bool_]:
         """Return for each row of ``labels`` (labellings, length) whether it is in the set."""
-        points = np.zeros((len(labels), self.length, self.n_labels))
-        points[np.arange(len(labels))[:, None], np.arange(self.length), labels] = 1.0
-        points = points.reshape(len(labels), -1)
+        points = np.zeros((len(labels), self.length * self.n_labels))
+        where = np.arange(self.length) * self.n_labels + labels
+        points[np.arange(len(labels))[:, None], where] = 1.0
         if self.rows.alone:
             return self.rows.satisfied(points)
         return np.array([IntegerProgram(self.rows).contains(point) for point in points])

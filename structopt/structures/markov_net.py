@@ -67,6 +67,7 @@ class MarkovNet(Structure):
     n_inputs_: int
     n_edge_inputs_: int
     directed_: bool
+    cyclic_: bool
 
     def __init__(
         self,
@@ -93,6 +94,7 @@ class MarkovNet(Structure):
         fitted = copy.copy(self)
         fitted.labels_, fitted.directed_ = found, bool(X[0].is_directed())
         fitted.class_weight_ = found.weights(self.class_weight, gold)
+        fitted.cyclic_ = not all(map(_is_forest, X))
         first = next((x for x in X if x.number_of_edges()), X[0])
         fitted.n_inputs_ = fitted._inputs(X[0].nodes(data=True), self.node, "node", 0).shape[1]
         fitted.n_edge_inputs_ = max(1, fitted._edge_inputs(first, 0)[1].shape[1])
@@ -142,6 +144,12 @@ class MarkovNet(Structure):
         """Return the labelling with the lowest score found."""
         return self.argmax(x, -np.asarray(weights))
 
+    def note(self) -> str:
+        """Return that graphs with cycles are relaxed, if they are."""
+        if self.branch or not self.cyclic_:
+            return ""
+        return "graphs with cycles are relaxed; the primal value counts what that leaves open"
+
     def part_count(self, y: Any) -> int:
         """Return the number of nodes."""
         return len(y)
@@ -189,8 +197,6 @@ class MarkovNet(Structure):
             if root not in nodes:
                 nodes[root] = None
                 nodes.update(dict.fromkeys(v for _, v in nx.bfs_edges(plain, root)))
-        # edges in both directions between two nodes are a cycle to message passing
-        forest = plain.number_of_edges() == x.number_of_edges() and nx.is_forest(plain)
         number = {node: s for s, node in enumerate(nodes)}
         ordered = [(node, x.nodes[node]) for node in nodes]
         node_inputs = self._inputs(ordered, self.node, "node", example)
@@ -206,7 +212,7 @@ class MarkovNet(Structure):
                     f"{expected}.",
                     example=example,
                 )
-        return Net(list(nodes), node_inputs, edges, edge_inputs, forest)
+        return Net(list(nodes), node_inputs, edges, edge_inputs, _is_forest(x))
 
     def _edge_inputs(self, x: Any, example: int) -> tuple[list[tuple[Any, Any]], Floats]:
         ends = [(u, v) for u, v in x.edges]
@@ -219,7 +225,7 @@ class MarkovNet(Structure):
 
     def _inputs(self, items: Any, attribute: str, kind: str, example: int) -> Floats:
         """Return the attribute of nodes or edges as the rows of a matrix."""
-        rows = []
+        rows: list[Floats] = []
         for name, data in items:
             try:
                 row = np.atleast_1d(np.asarray(data[attribute], dtype=np.float64))
@@ -254,6 +260,12 @@ class MarkovNet(Structure):
             other = [other[node] for node in y]
         first, second = (z.values() if isinstance(z, Mapping) else z for z in (y, other))
         return self.labels_.encode(first), self.labels_.encode(second)
+
+
+def _is_forest(x: Any) -> bool:
+    # edges in both directions between two nodes are a cycle to message passing
+    plain = x.to_undirected(as_view=True)
+    return bool(plain.number_of_edges() == x.number_of_edges() and nx.is_forest(plain))
 
 
 def _check_graph(x: Any, example: int) -> None:

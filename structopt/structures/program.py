@@ -161,6 +161,12 @@ class Program(Structure):
         """Return the best output of every example."""
         return [self._best(x, weights, None, i) for i, x in enumerate(X)]
 
+    def note(self) -> str:
+        """Return that answers may stop short of the best, if they may."""
+        if self.gap == 0 and self.time_limit is None:
+            return ""
+        return "branch and bound may stop early; the primal value counts what it leaves open"
+
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of parts that differ."""
         return int(np.count_nonzero(_output(y, len(y)) != _output(other, len(y))))

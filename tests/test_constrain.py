@@ -71,7 +71,8 @@ def problems(draw):
     outputs = right(names, "abc", length)
     assume(outputs)
     chained, boundaries = draw(st.booleans()), draw(st.booleans())
-    base = so.Chain("abc", boundaries=boundaries) if chained else so.Multiclass("abc")
+    heavy = draw(st.sampled_from([None, {"a": 2.5}]))
+    base = so.Chain("abc", heavy, boundaries) if chained else so.Multiclass("abc", heavy)
     structure = so.constrain(base, [RULES[name][0] for name in names])
     x = np.array(draw(st.lists(st.integers(-2, 2), min_size=length, max_size=length)), float)
     gold = draw(st.sampled_from(outputs))
@@ -87,7 +88,8 @@ def problems(draw):
 def test_every_answer_is_the_best_by_enumeration(listed, problem):
     structure, x, gold, w, outputs = problem
     score = {y: float((structure.joint_features(x, y) @ w)[0]) for y in outputs}
-    loss = {y: sum(a != b for a, b in zip(y, gold, strict=True)) for y in outputs}
+    cost = [structure.class_weight_["abc".index(label)] for label in gold]
+    loss = {y: sum(c * (a != b) for a, b, c in zip(y, gold, cost, strict=True)) for y in outputs}
     shard = structure.encode([x, x], [gold, gold])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constrain_shard, "LISTED", listed)  # 0: HiGHS answers what Viterbi does not
@@ -211,7 +213,7 @@ def test_what_cannot_be_satisfied_names_the_example():
 def test_what_cannot_be_used_is_refused_by_name():
     X, Y = [np.eye(2)], [["a", "b"]]
     with pytest.raises(IncompatibleError, match="takes a Chain or a Multiclass"):
-        so.constrain(so.Enumerated([0, 1], lambda x, y: x), []).fit(X, Y)
+        so.constrain(so.Enumerated([0, 1], lambda x, y: x), [])
     unknown = so.constrain(so.Chain(), at_most_one("z")).fit(X, Y)
     with pytest.raises(InvalidInputError, match="names the label 'z'") as info:
         unknown.encode(X, Y, start=3)

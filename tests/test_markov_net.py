@@ -172,7 +172,7 @@ def test_certificates_of_relaxed_training_enclose_the_optimum():
     assert "cycles are relaxed" in result.certificate.note
 
 
-def test_a_model_of_a_grid_beats_its_nodes_alone():
+def test_a_model_of_a_grid_learns_and_is_read_back(tmp_path):
     rng = np.random.default_rng(0)
     X, Y = [], []
     for _ in range(6):
@@ -184,7 +184,10 @@ def test_a_model_of_a_grid_beats_its_nodes_alone():
     model = so.StructuredClassifier(so.MarkovNet(), so.M3N(C=1.0), tol=1e-2).fit(X, Y)
     assert model.result_.certificate.certified
     assert model.score(X, Y) > 0.9
-    assert set(model.predict(X[:1])[0]) == set(X[0].nodes)
+    predicted = model.predict(X[:1])
+    assert set(predicted[0]) == set(X[0].nodes)
+    model.save(tmp_path / "grid.model")
+    assert so.load_model(tmp_path / "grid.model").predict(X[:1]) == predicted
 
 
 def test_what_cannot_be_used_is_refused_by_name():

@@ -197,6 +197,28 @@ def test_a_gap_left_open_is_reported_and_counted():
     assert best <= value + answer.excess[0] + 1e-9
 
 
+def test_another_instance_with_more_threads_does_no_harm():
+    import highspy
+
+    z = cp.Variable(3, boolean=True)
+    program = IntegerProgram(
+        compile_rows([z[0] + z[1] <= 1, z[1] + z[2] <= 1, z[0] + z[2] <= 1], z)
+    )
+    scores = np.array([1.0, 1.5, 1.0])
+    for _ in range(2):
+        assert program.maximize(scores).point.tolist() == [0, 1, 0]
+        highspy.Highs.resetGlobalScheduler(True)
+        other = highspy.Highs()
+        other.setOptionValue("output_flag", False)
+        other.setOptionValue("threads", 2)
+        other.addVar(0.0, 1.0)
+        other.run()
+        assert program.maximize(scores).point.tolist() == [0, 1, 0]
+        best_other = program.maximize(scores, forbidden=[np.array([0.0, 1.0, 0.0])])
+        assert best_other.point.sum() == 1
+    highspy.Highs.resetGlobalScheduler(True)
+
+
 def test_no_output_at_all_names_the_example():
     structure = so.Program(lambda x, z: [cp.sum(z) >= x[0, 0]], lambda x: x)
     with pytest.raises(InfeasibleError, match="Example 1 has no output") as info:

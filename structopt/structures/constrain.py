@@ -61,6 +61,7 @@ def constrain(structure: Structure, constraints: Rule | Sequence[Rule]) -> Const
         ``structopt.constraints``.
     """
     made = Constrained(structure, constraints)
+    made._plain()  # refuses other structures
     if hasattr(structure, "n_features_"):
         for name in FITTED:
             setattr(made, name, getattr(structure, name))

@@ -69,8 +69,8 @@ class Program(Structure):
     argmax under constraints is an integer linear programme.
     """
 
-    constraints: Callable[[Any, Any], Any]
-    features: Callable[[Any], Any]
+    constraints: Any = None
+    features: Any = None
 
     def __init__(
         self,

@@ -122,6 +122,9 @@ class IntegerProgram:
         if self._lp is None:
             self._lp = _model(self.rows, integer=False)
         status = _run(self._lp, costs)
+        if status == HighsModelStatus.kNotset:  # another instance changed the scheduler's threads
+            self._lp = _model(self.rows, integer=False)
+            status = _run(self._lp, costs)
         if status in _INFEASIBLE:
             return None
         if status != HighsModelStatus.kOptimal:
@@ -138,24 +141,14 @@ class IntegerProgram:
     ) -> Best | None:
         if self._mip is None:
             self._mip = _model(self.rows, integer=True)
+        status = self._search(costs, forbidden)
+        if status == HighsModelStatus.kNotset:  # as above
+            self._mip = _model(self.rows, integer=True)
+            status = self._search(costs, forbidden)
         model, kept = self._mip, len(self.rows.lower)
-        for point in forbidden:
-            sign = np.where(point > 0.5, -1.0, 1.0)
-            places = np.arange(len(point), dtype=np.int32)
-            model.addRow(1.0 - float(point.sum()), highspy.kHighsInf, len(point), places, sign)
-        if self._last is not None and not any(
-            np.array_equal(self._last[: len(p)] > 0.5, p > 0.5) for p in forbidden
-        ):
-            start = highspy.HighsSolution()
-            start.col_value = self._last.tolist()
-            model.setSolution(start)
-        model.setOptionValue("mip_rel_gap", self.gap)
-        if self.time_limit is not None:  # counts from the birth of the instance (HiGHS 1.15)
-            model.setOptionValue("time_limit", model.getRunTime() + self.time_limit)
-        status = _run(model, costs)
         values = np.array(model.getSolution().col_value)
-        info = model.getInfo()
-        bound, found = -float(info.mip_dual_bound), bool(model.getSolution().value_valid)
+        bound = -float(model.getInfo().mip_dual_bound)
+        found = bool(model.getSolution().value_valid)
         if forbidden:
             gone = np.arange(kept, kept + len(forbidden), dtype=np.int32)
             model.deleteRows(len(gone), gone)
@@ -168,6 +161,25 @@ class IntegerProgram:
             )
         self._last = values
         return self._best(values, scores, bound * scale)
+
+    def _search(self, costs: Floats, forbidden: Sequence[Floats]) -> Any:
+        """Run branch and bound, forbidden points cut off, from the last answer if it is allowed."""
+        model = self._mip
+        for point in forbidden:
+            sign = np.where(point > 0.5, -1.0, 1.0)
+            places = np.arange(len(point), dtype=np.int32)
+            model.addRow(1.0 - float(point.sum()), highspy.kHighsInf, len(point), places, sign)
+        last = self._last
+        if last is not None and not any(
+            np.array_equal(last[: len(p)] > 0.5, p > 0.5) for p in forbidden
+        ):
+            start = highspy.HighsSolution()
+            start.col_value = last.tolist()
+            model.setSolution(start)
+        model.setOptionValue("mip_rel_gap", self.gap)
+        if self.time_limit is not None:  # counts from the birth of the instance (HiGHS 1.15)
+            model.setOptionValue("time_limit", model.getRunTime() + self.time_limit)
+        return _run(model, costs)
 
     def _whole(self, values: Floats) -> bool:
         whole = values[self.rows.integer]

@@ -25,6 +25,7 @@ from structopt.constraints import (
 )
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError, OracleError
 from structopt.structures import constrain_shard
+from structopt.structures.constrain_multipliers import by_multipliers
 
 SPANS = [(0, 2), (1, 3), (3, 4)]
 
@@ -128,6 +129,31 @@ def test_the_unconstrained_answer_needs_no_solver(monkeypatch):
     monkeypatch.setattr(constrain_shard, "IntegerProgram", None)
     weights = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     assert structure.predict(X, weights) == [["a", "b"], ["a", "b"]]
+
+
+def test_multipliers_prove_what_enumeration_finds():
+    rng, proven = np.random.default_rng(0), 0
+    rules = [at_most_one("a"), at_least_one("b"), if_then("c", "a")]
+    outputs = [
+        y
+        for y in itertools.product("abc", repeat=5)
+        if y.count("a") <= 1 and "b" in y and ("c" not in y or "a" in y)
+    ]
+    for _ in range(40):
+        x = rng.normal(size=(5, 2))
+        structure = so.constrain(so.Chain("abc"), rules).fit([x], ["abcab"])
+        w = rng.normal(size=structure.n_features_)
+        scores, own = structure._asked(x, w)
+        found = by_multipliers(scores, own.rows)
+        if found is not None:
+            proven += 1
+            rows = [structure.joint_features(x, y) for y in outputs]
+            best = max(float((row @ w)[0]) for row in rows)
+            labels = structure.labels_.decode(found[0])
+            assert tuple(labels) in outputs
+            mine = float((structure.joint_features(x, labels) @ w)[0])
+            assert mine == pytest.approx(best, abs=1e-9)
+    assert proven >= 20  # else HiGHS would do the work
 
 
 def drawn(rng, base, n=4):

@@ -3,7 +3,9 @@ r"""Labellings under constraints, decoded: Viterbi first, then the k best, then 
     max  sum_t unary[t, y_t] + sum_t transition[y_{t-1}, y_t]    s.t.  y satisfies the constraints.
 
 The unconstrained answer is the answer if it satisfies the constraints; so is the first of the k
-best that does. Only else an integer programme over the chain's flow polytope is solved:
+best that does. With transitions, Viterbi is then asked again with multipliers on the constraints
+(:mod:`structopt.structures.constrain_multipliers`). Only else an integer programme over the chain's
+flow polytope is solved:
 
     sum_k z[t, k] = 1,   sum_k e[t, j, k] = z[t, j],   sum_j e[t, j, k] = z[t + 1, k].
 """
@@ -20,6 +22,7 @@ from numpy.typing import NDArray
 from structopt.errors import IncompatibleError
 from structopt.structures import chain_kernels
 from structopt.structures.chain_shard import ChainScores, ChainShard, SingleChain
+from structopt.structures.constrain_multipliers import by_multipliers
 from structopt.structures.inputs import check_weights
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.parts import Directions, Floats, Ints
@@ -74,8 +77,12 @@ class LabellingSet:
         kept = self.satisfied(listed)
         found = [(row, 0.0) for row, ok in zip(listed, kept, strict=True) if ok]
         found = [(row, e) for row, e in found if tuple(row.tolist()) not in barred][:k]
-        if len(listed) == every:
+        if len(listed) == every or len(found) == k:
             return found
+        if self.chained and self.rows.alone and k == 1 and not known:
+            priced = by_multipliers(scores, self.rows)
+            if priced is not None:
+                return [priced]
         while len(found) < k:
             program = self._live()
             forbidden = [self._point(row) for row in [*known, *(row for row, _ in found)]]

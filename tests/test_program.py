@@ -197,6 +197,17 @@ def test_a_gap_left_open_is_reported_and_counted():
     assert best <= value + answer.excess[0] + 1e-9
 
 
+def test_no_time_for_branch_and_bound_names_the_example():
+    def pairs(x, z):
+        return [z[0] + z[1] <= 1, z[1] + z[2] <= 1, z[0] + z[2] <= 1]
+
+    hurried = so.Program(pairs, lambda x: x, time_limit=0.0).fit([np.eye(3)], [(0, 0, 0)])
+    shard = hurried.encode([np.eye(3)], [(0, 0, 0)], start=3)
+    with pytest.raises(OracleError, match="Example 3: HiGHS: Time limit reached") as info:
+        shard.argmax(np.ones(3))
+    assert info.value.example == 3
+
+
 def test_another_instance_with_more_threads_does_no_harm():
     import highspy
 

@@ -39,10 +39,12 @@ _HOME = {
     "Lattice": "structures.lattice",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
+    "MarkovNet": "structures.markov_net",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
     "Path": "paths",
     "Perceptron": "methods.perceptron",
+    "Program": "structures.program",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
@@ -56,6 +58,7 @@ _HOME = {
     "Subgradient": "methods.subgradient",
     "WordFeatures": "templates",
     "best_other": "structures.oracles",
+    "constrain": "structures.constrain",
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
@@ -66,12 +69,12 @@ _HOME = {
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
 }
-_MODULES = ("bench", "bounds", "datasets", "errors")
+_MODULES = ("bench", "bounds", "constraints", "datasets", "errors")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from structopt import bench, bounds, datasets, errors
+    from structopt import bench, bounds, constraints, datasets, errors
     from structopt.baselines.crf import CRF
     from structopt.baselines.hmm import HMM
     from structopt.certificate import Certificate
@@ -104,9 +107,11 @@ if TYPE_CHECKING:
     from structopt.selection import Selection, select
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
+    from structopt.structures.constrain import constrain
     from structopt.structures.enumerated import Enumerated
     from structopt.structures.label_vector import LabelVector
     from structopt.structures.lattice import Lattice
+    from structopt.structures.markov_net import MarkovNet
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,
@@ -117,6 +122,7 @@ if TYPE_CHECKING:
         worst,
         worst_reference,
     )
+    from structopt.structures.program import Program
     from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
     from structopt.templates import WordFeatures

@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo`` and ``structopt bench masters | letters | l1 | path``.
+"""The command line: ``structopt demo | srl`` and ``structopt bench masters | letters | l1 | path``.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -63,6 +63,17 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--out", default="structopt-demo", metavar="DIR", help="where reports go")
     demo.add_argument("--quick", action="store_true", help="fewer words and backends: seconds")
     demo.set_defaults(run=_demo)
+
+    srl = commands.add_parser(
+        "srl", help="semantic roles: learning with and without inference under constraints"
+    )
+    srl.add_argument("--data", metavar="FILE", help="a CoNLL-U file with roles (STRUCTOPT_DATA's)")
+    srl.add_argument("--sentences", type=int, metavar="N", help="only the first N sentences")
+    srl.add_argument("--C", type=float, default=0.1, help="of M3N (0.1)")
+    srl.add_argument("--rounds", type=int, default=30, metavar="N", help="passes at most (30)")
+    srl.add_argument("--seed", type=int, default=0, help="of the split into training and test")
+    srl.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    srl.set_defaults(run=_srl)
 
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
@@ -176,6 +187,23 @@ def _bench_masters(options: argparse.Namespace) -> int:
             QUICK if options.quick else FULL, repeats=options.repeats, report=report
         )
     return _publish("bench-masters", [bench.table()], options)
+
+
+def _srl(options: argparse.Namespace) -> int:
+    import warnings
+
+    from structopt.bench.srl import bench_srl
+    from structopt.datasets.srl import load_srl, read_srl
+    from structopt.errors import ConvergenceWarning
+
+    with _spinner() as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the table shows every gap
+        sentences = load_srl() if options.data is None else read_srl(options.data)
+        bench = bench_srl(
+            sentences[: options.sentences], C=options.C, max_iter=options.rounds,
+            seed=options.seed, report=report,
+        )  # fmt: skip
+    return _publish("srl", [bench.table()], options)
 
 
 def _bench_letters(options: argparse.Namespace) -> int:

@@ -174,10 +174,19 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def predict(self, X: Any) -> list[Any]:
-        """Return the best output of every input."""
+    def predict(self, X: Any, *, constraints: Any = None) -> list[Any]:
+        """Return the best output of every input.
+
+        With ``constraints`` (see :func:`structopt.constrain`) the best that satisfies them, of a
+        model that was trained without.
+        """
         check_is_fitted(self, "result_")
-        return self.structure_.predict(X, self.result_.weights)
+        structure = self.structure_
+        if constraints is not None:
+            from structopt.structures.constrain import constrain
+
+            structure = constrain(structure, constraints)
+        return structure.predict(X, self.result_.weights)
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean Hamming error per part (for labels: accuracy)."""

@@ -19,6 +19,7 @@ from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
+from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "load_medpost",
     "load_optdigits",
     "load_smt_nbest",
+    "load_srl",
     "make_chain_crf",
     "make_classes",
     "make_constrained_labels",
@@ -47,4 +49,5 @@ __all__ = [
     "read_medpost",
     "read_nbest",
     "read_optdigits",
+    "read_srl",
 ]

@@ -193,7 +193,7 @@ class Method(ABC):
             abs_tolerance=self.abs_tol,
             residual=best.residual,
             exact=self.structure.exact and self._certain(),
-            note=note,
+            note="; ".join(filter(None, (note, self.structure.note()))),
         )
         return Result(
             weights=best.weights,

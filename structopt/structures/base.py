@@ -139,6 +139,10 @@ class Structure(Parameters):
         """Return which weights must stay >= 0 for the oracles to be right; usually none."""
         return np.zeros(0, dtype=np.int64)
 
+    def note(self) -> str:
+        """Return what a certificate should say about the oracles' answers; usually nothing."""
+        return ""
+
     def feature_names(self) -> list[tuple[str, str]] | None:
         """Return ``(feature, label)`` for each weight; None if unknown."""
         return None

@@ -24,6 +24,7 @@ _HOME = {
     "DataSet": "structures.shards",
     "Enumerated": "structures.enumerated",
     "EM": "methods.em",
+    "Extragradient": "extragradient.cvxpy_solver",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
     "L1BallM3N": "formulations.l1_ball_m3n",
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
+    from structopt.extragradient.cvxpy_solver import Extragradient
     from structopt.formulations.adaptive_m3n import AdaptiveM3N
     from structopt.formulations.base import Formulation
     from structopt.formulations.l1_ball_m3n import L1BallM3N

@@ -3,7 +3,8 @@ r"""Base of the backends that set their model up again for every solve.
     min  1/2 z'P z + q.z + l1.|z|    s.t.  lower <= A z <= upper,    lb <= z <= ub
 
 over the solver columns z of :class:`~structopt.backends.columns.Columns`, the static rows first and
-the cuts after them; l1 is 0 unless the backend takes the term as it is. The rows are lifted once, when they arrive; a subclass writes one method.
+the cuts after them; l1 is 0 unless the backend takes the term as it is. The rows are lifted once,
+when they arrive; a subclass writes one method.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@ r"""How good a pair (x, y) is, in the problem's own units: one number, the certi
 Upper bound: x in its bounds, slacks set to what their rows ask for. Lower bound, for any y of the
 right signs:
 
-    D(y) = lower.y+ - upper.y- + sum_j min over lb <= z <= ub of 1/2 p_j z^2 + (q - A'y)_j z + l1 |z|
+    D(y) = lower.y+ - upper.y- + sum_j min over lb <= z <= ub of 1/2 p z^2 + (q - A'y) z + l1 |z|
 
 after a repair: the multipliers of a slack's rows are scaled to its cost, and all of them by the
 largest t <= 1 at which every column has a minimum (where y = 0 is such a point). What no repair
@@ -153,7 +153,7 @@ class Judge:
         return y
 
     def _beyond(self, reduced: Floats) -> Floats:
-        """Return by how much each reduced cost leaves the range in which its column has a minimum."""
+        """Return how far each reduced cost is outside the range where its column has a minimum."""
         below = np.where(self._needs_floor, -self.problem.l1 - reduced, 0.0)
         above = np.where(self._needs_ceiling, reduced - self.problem.l1, 0.0)
         return np.maximum(0.0, np.maximum(below, above))

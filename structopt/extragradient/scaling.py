@@ -32,7 +32,7 @@ PASSES, AGAIN = 10, 2
 
 @dataclass(frozen=True)
 class Scale:
-    """Factors of rows and columns; `ruiz_rows` and `ruiz_columns` are those before the last pass."""
+    """Factors of rows and columns; `ruiz_rows`, `ruiz_columns` are those before the last pass."""
 
     rows: Floats
     columns: Floats
@@ -81,9 +81,7 @@ def _scaled(A: Any, rows: Floats, columns: Floats) -> Any:
     return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)
 
 
-def _pass(
-    A: Any, P: Any, rows: Floats, columns: Floats, *, largest: bool
-) -> tuple[Floats, Floats]:
+def _pass(A: Any, P: Any, rows: Floats, columns: Floats, *, largest: bool) -> tuple[Floats, Floats]:
     of_row, of_column = np.zeros(len(rows)), np.zeros(len(columns))
     magnitudes(parts(A), rows, columns, largest, of_row, of_column)
     if P.nnz:

@@ -195,6 +195,7 @@ class _Run:
         self.slope = self.scaled.q + self.scaled.P @ self.x - self.At @ self.y
         self.anchor = self.x.copy(), self.y.copy()
         self.sum_x[:], self.sum_y[:], self.state[TOTAL] = 0.0, 0.0, 0.0
+        self._half: tuple[float, Floats, Floats] = 0.0, self.sum_x, self.sum_y
 
     def to(
         self,
@@ -235,12 +236,11 @@ class _Run:
             errors = [self._kkt(*pair) for pair in candidates]
             chosen = int(np.argmin(errors))
             error, since = errors[chosen], since + every
-            if (
-                error <= SUFFICIENT * last_error
-                or (error <= NECESSARY * last_error and error > before)
-                or (since >= ARTIFICIAL * self.state[COUNT] and looks > 1)
-            ):
-                self._restart(*candidates[chosen])
+            better = error <= SUFFICIENT * last_error or (
+                error <= NECESSARY * last_error and error > before
+            )
+            if better or (since >= ARTIFICIAL * self.state[COUNT] and looks > 1):
+                self._restart(*candidates[chosen], reweigh=error <= last_error)
                 last_error, before, since = self._kkt(self.x, self.y), np.inf, 0
                 restarts += 1
             else:
@@ -278,11 +278,12 @@ class _Run:
             sums, self.state, safety,
         )  # fmt: skip
 
-    def _restart(self, x: Floats, y: Floats) -> None:
+    def _restart(self, x: Floats, y: Floats, *, reweigh: bool) -> None:
+        # iterates that run away (there is no solution) would drag the weight along
         before_x, before_y = self.anchor
         self.x[:], self.y[:] = x, y
         moved, turned = np.linalg.norm(x - before_x), np.linalg.norm(y - before_y)
-        if moved > 1e-10 and turned > 1e-10:
+        if reweigh and moved > 1e-10 and turned > 1e-10:
             self.state[WEIGHT] = np.sqrt(self.state[WEIGHT] * turned / moved)
         self._stand()
 
@@ -317,13 +318,25 @@ class _Run:
         return Iterate(int(self.state[COUNT]), p.objective(x), dual, error, restarts)
 
     def _ray(self, earlier: tuple[Floats, Floats]) -> Status | None:
-        """Say what the directions of the last steps, or since the restart, prove."""
+        """Say what the directions of the last steps, and of averages since the restart, prove."""
         columns, rows = self.scale.columns, self.scale.rows
-        for x, y in (earlier, self.anchor):
-            if proves_infeasible(self.problem, (self.y - y) * rows):
+        directions = [(self.x - earlier[0], self.y - earlier[1])]
+        then, total = self._half[0], float(self.state[TOTAL])
+        if total > then > 0:
+            # what circles in the iterates cancels in their averages over two stretches
+            directions.append(
+                tuple(
+                    (now - half) / (total - then) - half / then
+                    for now, half in zip((self.sum_x, self.sum_y), self._half[1:], strict=True)
+                )
+            )
+        for x, y in directions:
+            if proves_infeasible(self.problem, y * rows):
                 return "infeasible"
-            if proves_unbounded(self.problem, (self.x - x) * columns):
+            if proves_unbounded(self.problem, x * columns):
                 return "unbounded"
+        if total >= 2 * then:
+            self._half = total, self.sum_x.copy(), self.sum_y.copy()
         return None
 
 

@@ -207,7 +207,9 @@ def test_backends_agree_with_cvxpy_and_their_multipliers_prove_it(kind, seed):
         lo, up = np.append(p.lower, lower), np.append(p.upper, upper)
         truth = reference(p, every, lo, up)
         for b in backends:
-            found = b.solve(tolerance=1e-6, time_limit=20.0)
+            # a gap of g leaves the extragradient's x within sqrt(g) where P is diagonal
+            fine = 1e-10 if b.name == "extragradient" and kind == "diagonal" else 1e-6
+            found = b.solve(tolerance=fine, time_limit=20.0)
             accuracy = ACCURACY[b.name] * (1 + abs(truth))
             assert found.x.shape == (p.size,)
             assert found.cut_duals.shape == (len(A),)

@@ -112,6 +112,7 @@ class Extragradient(RebuiltBackend):
             start=(problem.start, problem.start_duals),
             memory=self._memory,
             floor=_FLOOR,
+            stationary=False,
             every=self.every,
             callback=self.callback,
         )

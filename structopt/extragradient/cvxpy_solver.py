@@ -6,8 +6,8 @@ r"""The extragradient method as a solver of CVXPY: any linear or quadratic probl
 >>> problem = cp.Problem(cp.Minimize(cp.sum(x)), [row])
 >>> float(round(problem.solve(solver=Extragradient()), 4)), problem.status
 (2.0, 'optimal')
->>> x.value.round(3), row.dual_value.round(3)
-(array([0., 2.]), array(0.5))
+>>> x.value.round(3), round(float(row.dual_value), 3)
+(array([0., 2.]), 0.5)
 """
 
 from __future__ import annotations

@@ -65,17 +65,18 @@ class Judge:
     problem : Problem
     floor : float
         Objective below which the gap counts as absolute.
+    stationary : bool
+        Whether the slope of a quadratic must vanish at x itself, to the tolerance. Otherwise a gap
+        of g suffices, which leaves x within about sqrt(g) of the solution.
     """
 
-    def __init__(self, problem: Problem, floor: float = 1.0) -> None:
+    def __init__(self, problem: Problem, floor: float = 1.0, *, stationary: bool = False) -> None:
         self.problem, self.floor = problem, floor
         p = problem
-        coo = p.P.tocoo()
-        coupled = np.zeros(len(p.q), dtype=bool)
-        coupled[coo.row[coo.row != coo.col]] = True
-        self._linearised = bool(np.any(coupled))
-        self.curvature = np.zeros(len(p.q)) if self._linearised else np.asarray(p.P.diagonal())
-        flat = self.curvature == 0
+        curvature = p.curvature()
+        self._linearised = curvature is None or (stationary and p.P.nnz > 0)
+        self._curvature = np.zeros(len(p.q)) if self._linearised else curvature
+        flat = self._curvature == 0
         self._needs_floor = flat & np.isposinf(p.ub)  # reduced cost >= -l1
         self._needs_ceiling = flat & np.isneginf(p.lb)  # reduced cost <= l1
         self._row_scale = 1.0 + np.maximum(_finite(p.lower), _finite(p.upper))
@@ -170,7 +171,7 @@ class Judge:
 
     def _least(self, reduced: Floats) -> float:
         """Return the sum of the columns' minima; what lies beyond a range counts as its end."""
-        p, k = self.problem, self.curvature
+        p, k = self.problem, self._curvature
         pulled = np.sign(-reduced) * np.maximum(np.abs(reduced) - p.l1, 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             z = np.where(k > 0, pulled / k, np.where(pulled == 0, 0.0, pulled * np.inf))

@@ -47,6 +47,11 @@ class Problem:
     ub: Floats
     slacks: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
+    def curvature(self) -> Floats | None:
+        """Return the diagonal of P if P is diagonal."""
+        coo = self.P.tocoo()
+        return np.asarray(self.P.diagonal()) if np.all(coo.row == coo.col) else None
+
     def objective(self, x: Floats) -> float:
         """Return the objective at x."""
         return float(0.5 * x @ (self.P @ x) + self.q @ x + self.l1 @ np.abs(x))

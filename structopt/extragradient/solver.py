@@ -113,6 +113,7 @@ def solve(
     start: tuple[Floats, Floats] | None = None,
     memory: Memory | None = None,
     floor: float = 1.0,
+    stationary: bool = True,
     every: int = 64,
     callback: Callback | None = None,
 ) -> Solution:
@@ -133,6 +134,8 @@ def solve(
         Of an earlier solve.
     floor : float
         Objective below which the gap counts as absolute.
+    stationary : bool
+        Whether x itself must be stationary to the tolerance: see :class:`.judge.Judge`.
     every : int
         Steps between two looks at the gap.
     callback : callable, optional
@@ -140,7 +143,7 @@ def solve(
     """
     if variant not in ("restarted", "paper"):
         raise InvalidInputError(f"variant is 'restarted' or 'paper', not {variant!r}.")
-    run = _Run(problem, variant, start, memory, floor)
+    run = _Run(problem, variant, start, memory, floor, stationary)
     return run.to(tolerance, max_iter, time_limit, max(1, every), callback)
 
 
@@ -148,20 +151,28 @@ class _Run:
     """One solve: the scaled problem, the iterate, and the sums of the average."""
 
     def __init__(
-        self, problem: Problem, variant: Variant, start: Any, memory: Memory | None, floor: float
+        self,
+        problem: Problem,
+        variant: Variant,
+        start: Any,
+        memory: Memory | None,
+        floor: float,
+        stationary: bool,
     ) -> None:
         self.began = time.perf_counter()
         self.problem, self.paper = problem, variant == "paper"
-        self.judge = Judge(problem, floor)
-        curvature, explicit = self.judge.curvature, problem.P
+        self.judge = Judge(problem, floor, stationary=stationary)
+        curvature, explicit = problem.curvature(), problem.P
         if self.paper:
-            curvature, memory, self.scale = 0.0 * curvature, None, Scale.none(problem)
+            curvature, memory, self.scale = None, None, Scale.none(problem)
         else:
-            if np.any(curvature):
+            if curvature is not None:
                 explicit = sp.csr_array(problem.P.shape)
             self.scale = Scale.of(problem.A, explicit, None if memory is None else memory.scale)
         self.scaled = scaled = self.scale.apply(replace(problem, P=explicit))
         self.A, self.At = scaled.A, sp.csr_array(scaled.A.T)
+        if curvature is None:
+            curvature = np.zeros(len(problem.q))
         self._costs = scaled.q, scaled.l1, self.scale.columns**2 * curvature
         self._matrices = parts(self.A), parts(self.At), parts(scaled.P)
         self._sides, self._box = (scaled.lower, scaled.upper), (scaled.lb, scaled.ub)

@@ -9,6 +9,8 @@ from numba import njit
 # everything of "fast" but the promise that there are no infinities: bounds are infinite
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
+NEGLIGIBLE = 1e-20  # squared: two steps that agree to ten digits tell nothing but rounding
+
 STEP, WEIGHT, TOTAL, COUNT = range(4)
 """Places in the state: step, primal weight, sum of the steps averaged over, steps in all."""
 
@@ -72,30 +74,47 @@ def steps(count, A, At, P, costs, sides, box, point, predicted, sums, state, saf
     sum_x, sum_y = sums
     n, m = len(x), len(y)
     omega, quadratic = state[WEIGHT], len(P[1]) > 0
+    last_x, last_y, last_value, last_slope = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(n)
     done = 0
     while done < count:
         done += 1
         eta = state[STEP]
         tau, sigma = eta / omega, eta * omega
-        moved, turned = 0.0, 0.0
+        # moved: predicted minus old point; turned: change of the slopes; the second ones subtract
+        # those of the step before, in which a steady drift would hide what circles
+        moved, turned, moved2, turned2 = 0.0, 0.0, 0.0, 0.0
         for j in range(n):
             xb[j] = move_x(x[j], slope[j], tau, l1[j], curvature[j], lb[j], ub[j])
-            moved += omega * (xb[j] - x[j]) ** 2
+            e = xb[j] - x[j]
+            moved += omega * e**2
+            moved2 += omega * (e - last_x[j]) ** 2
+            last_x[j] = e
         for i in range(m):
             yb[i] = move_y(y[i], value[i], sigma, lower[i], upper[i])
             valueb[i] = dot(A, i, xb)
-            moved += (yb[i] - y[i]) ** 2 / omega
-            turned += omega * (valueb[i] - value[i]) ** 2
+            e = yb[i] - y[i]
+            moved += e**2 / omega
+            moved2 += (e - last_y[i]) ** 2 / omega
+            last_y[i] = e
+            e = valueb[i] - value[i]
+            turned += omega * e**2
+            turned2 += omega * (e - last_value[i]) ** 2
+            last_value[i] = e
         for j in range(n):
             s = q[j] - dot(At, j, yb)
             if quadratic:
                 s += dot(P, j, xb)
             slopeb[j] = s
-            turned += (s - slope[j]) ** 2 / omega
+            e = s - slope[j]
+            turned += e**2 / omega
+            turned2 += (e - last_slope[j]) ** 2 / omega
+            last_slope[j] = e
         state[COUNT] += 1.0
         following = eta
         if safety > 0.0 and moved > 0.0:
             ratio = np.sqrt(turned / moved)  # a local Lipschitz constant
+            if done > 1 and moved2 > NEGLIGIBLE * moved:
+                ratio = max(ratio, np.sqrt(turned2 / moved2))
             k = state[COUNT] + 1.0
             following = (1.0 + k**-0.6) * eta
             if ratio > 0.0:

@@ -21,6 +21,7 @@ and memory are those of the rows themselves: a few products with A a step.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -88,18 +89,23 @@ class Extragradient(RebuiltBackend):
             static = np.ones(len(self._columns.program.lower), dtype=bool)
             self._memory = self._memory.keep(np.concatenate([static, keep])[:known])
 
-    def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
-        form = Problem(
-            P=sp.csr_array(problem.P),
-            q=problem.q,
-            l1=problem.l1,
-            A=problem.A,
-            lower=problem.lower,
-            upper=problem.upper,
-            lb=problem.lb,
-            ub=problem.ub,
-            slacks=self._columns.places(self._columns.program.slacks),
+    def problem(self) -> Problem:
+        """Return the master as it stands, in the solver's form."""
+        columns = self._columns
+        return Problem(
+            P=sp.csr_array(columns.quadratic()),
+            q=columns.cost,
+            l1=columns.l1,
+            A=self._matrix(),
+            lower=self._lower,
+            upper=self._upper,
+            lb=columns.lower,
+            ub=columns.upper,
+            slacks=columns.places(columns.program.slacks),
         )
+
+    def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
+        form = replace(self.problem(), P=sp.csr_array(problem.P), q=problem.q)
         if not all(np.all(np.isfinite(v)) for v in (form.P.data, form.q, form.A.data)):
             nothing = np.zeros(len(form.q)), np.zeros(len(form.lower))
             return Outcome("failed", *nothing, 0, "A coefficient is not finite.")

@@ -87,6 +87,13 @@ class Extragradient(Parameters, QpSolver):  # type: ignore[misc]
         self.tol, self.max_iter, self.time_limit = tol, max_iter, time_limit
         self.variant, self.every, self.callback = variant, every, callback
 
+    def __eq__(self, other: object) -> bool:
+        # CVXPY keeps a compiled problem, and the last solution, for as long as the solver is equal
+        return type(other) is type(self) and self.get_params() == other.get_params()
+
+    def __hash__(self) -> int:
+        return hash(type(self))
+
     def name(self) -> str:
         """Return the name that CVXPY prints; official names are refused."""
         return "STRUCTOPT_EXTRAGRADIENT"

@@ -7,7 +7,7 @@ which every competitor then solves from nothing, in turns. Measured is the CPU t
 
 * ours and the paper's variant are watched while they run;
 * simplex and interior point know no half-way: the time of their one run counts for every gap;
-* PDLP is told its target as relative tolerance, and a tenth and a hundredth of it when the certified
+* PDLP is told its target as relative tolerance, then a tenth and a hundredth of it if the certified
   gap is missed; only the run that reached it counts.
 
 >>> bench = bench_extragradient([Size(12, 20, 3, 3)], limit=10.0, competitors=["ours", "simplex"])
@@ -154,7 +154,7 @@ def bench_extragradient(
     bench = ExtragradientBench(limit, runs={name: [] for name in competitors})
     small = _master(Size(6, 10, 3, 2))
     for variant in ("paper", "restarted"):  # compile
-        _watched(small, 1.0, variant)  # type: ignore[arg-type]
+        _watched(small, 1.0, variant)
     for number, size in enumerate(sizes):
         report(f"master {number + 1} of {len(sizes)}: cuts")
         master = _master(size)

@@ -75,7 +75,9 @@ class Judge:
         p = problem
         curvature = p.curvature()
         self._linearised = curvature is None or (stationary and p.P.nnz > 0)
-        self._curvature = np.zeros(len(p.q)) if self._linearised else curvature
+        if curvature is None or self._linearised:
+            curvature = np.zeros(len(p.q))
+        self._curvature = curvature
         flat = self._curvature == 0
         self._needs_floor = flat & np.isposinf(p.ub)  # reduced cost >= -l1
         self._needs_ceiling = flat & np.isneginf(p.lb)  # reduced cost <= l1

@@ -332,15 +332,14 @@ class _Run:
         """Say what the directions of the last steps, and of averages since the restart, prove."""
         columns, rows = self.scale.columns, self.scale.rows
         directions = [(self.x - earlier[0], self.y - earlier[1])]
-        then, total = self._half[0], float(self.state[TOTAL])
+        then, half_x, half_y = self._half
+        total = float(self.state[TOTAL])
         if total > then > 0:
             # what circles in the iterates cancels in their averages over two stretches
-            directions.append(
-                tuple(
-                    (now - half) / (total - then) - half / then
-                    for now, half in zip((self.sum_x, self.sum_y), self._half[1:], strict=True)
-                )
-            )
+            late = total - then
+            mean_x = (self.sum_x - half_x) / late - half_x / then
+            mean_y = (self.sum_y - half_y) / late - half_y / then
+            directions.append((mean_x, mean_y))
         for x, y in directions:
             if proves_infeasible(self.problem, y * rows):
                 return "infeasible"

@@ -44,10 +44,10 @@ from structopt.structures.parts import Floats
 
 GAPS = (1e-2, 1e-4, 1e-6)
 COMPETITORS = ("paper", "ours", "simplex", "ipm", "HiGHS PDLP", "OR-tools PDLP")
-QUICK = (Size(25, 40, 4, 6), Size(60, 80, 5, 6))
-FULL = (Size(50, 100, 6, 8), Size(200, 400, 8, 8), Size(800, 1600, 10, 8), Size(2400, 4800, 12, 8))
+QUICK = (Size(25, 20, 4, 6), Size(60, 30, 5, 8))
+FULL = (Size(100, 25, 6, 12), Size(300, 75, 8, 12), Size(900, 225, 10, 12), Size(2000, 500, 12, 12))
 _FLOOR = 1e-6  # as in the backend: the gap is relative
-_WALL = 5.0  # wall seconds for a CPU second, on a busy machine
+_WALL = 3.0  # wall seconds for a CPU second, on a busy machine
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 Report = Callable[[str], None]
 
@@ -137,7 +137,7 @@ def bench_extragradient(
     sizes : sequence of Size
     limit : float
         CPU seconds that a competitor may spend on one master and gap. Solvers that only know wall
-        time get five times as much of that.
+        time get three times as much of that.
     competitors : sequence of str
         Of :data:`COMPETITORS`.
     report : callable

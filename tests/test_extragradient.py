@@ -261,6 +261,24 @@ def test_bounds_of_the_judge_hold_for_any_pair(seed):
     assert best.primal - best.dual <= 1e-7 * max(1.0, best.primal)
 
 
+def test_bounds_that_cross_and_numbers_that_are_none():
+    crossed = [
+        problem([1.0], [[1.0]], [2.0], [1.0]),
+        problem([1.0], [[1.0]], [INF], [INF]),
+        problem([1.0], [[1.0]], [0.0], lb=[2.0], ub=[1.0]),
+        problem([1.0], [[1.0]], [0.0], lb=[-INF], ub=[-INF]),
+    ]
+    for p in crossed:
+        assert solver.solve(p).status == "infeasible"
+    for p in (
+        problem([np.nan], [[1.0]], [0.0]),
+        problem([1.0], [[INF]], [0.0]),
+        problem([1.0], [[1.0]], [np.nan]),
+    ):
+        with pytest.raises(so.errors.InvalidInputError, match="NaN"):
+            solver.solve(p)
+
+
 def test_rays_prove_only_what_is_true():
     p = problem([1.0, -1.0], [[1.0, 0.0], [-1.0, 0.0]], [1.0, -2.0], lb=[0.0, 0.0])
     rng = np.random.default_rng(0)

@@ -30,8 +30,9 @@ from numpy.typing import NDArray
 
 from structopt.backends.base import Compiled, Status
 from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
+from structopt.errors import InvalidInputError
 from structopt.extragradient.problem import Problem
-from structopt.extragradient.solver import Callback, Memory, Variant, solve
+from structopt.extragradient.solver import Callback, Memory, Solution, Variant, solve
 
 _STATUS: dict[str, Status] = {
     "optimal": "optimal",
@@ -106,10 +107,24 @@ class Extragradient(RebuiltBackend):
 
     def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
         form = replace(self.problem(), P=sp.csr_array(problem.P), q=problem.q)
-        if not all(np.all(np.isfinite(v)) for v in (form.P.data, form.q, form.A.data)):
+        try:
+            found = self._solve(form, problem, tolerance, time_limit)
+        except InvalidInputError as error:
             nothing = np.zeros(len(form.q)), np.zeros(len(form.lower))
-            return Outcome("failed", *nothing, 0, "A coefficient is not finite.")
-        found = solve(
+            return Outcome("failed", *nothing, 0, str(error))
+        status: Any = _STATUS[found.status]
+        if status in ("optimal", "inaccurate"):
+            self._memory = found.memory
+        message = (
+            f"Extragradient: {found.status.replace('_', ' ')} after {found.iterations} steps, "
+            f"certified gap {found.error:.1e}."
+        )
+        return Outcome(status, found.x, found.y, found.iterations, message)
+
+    def _solve(
+        self, form: Problem, problem: Standard, tolerance: float, time_limit: float | None
+    ) -> Solution:
+        return solve(
             form,
             tolerance=tolerance,
             max_iter=self.max_iter,
@@ -122,11 +137,3 @@ class Extragradient(RebuiltBackend):
             every=self.every,
             callback=self.callback,
         )
-        status: Any = _STATUS[found.status]
-        if status in ("optimal", "inaccurate"):
-            self._memory = found.memory
-        message = (
-            f"Extragradient: {found.status.replace('_', ' ')} after {found.iterations} steps, "
-            f"certified gap {found.error:.1e}."
-        )
-        return Outcome(status, found.x, found.y, found.iterations, message)

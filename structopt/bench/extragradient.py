@@ -245,7 +245,9 @@ def _targeted(master: Problem, limit: float, run: Callable[[Problem, float, floa
 
 
 def _highs_pdlp(master: Problem, limit: float, eps: float) -> _Pair:
-    return _highs(master, limit, {"solver": "pdlp", "pdlp_optimality_tolerance": eps})
+    tolerances = ("pdlp_optimality_tolerance", "primal_feasibility_tolerance",
+                  "dual_feasibility_tolerance")  # fmt: skip
+    return _highs(master, limit, {"solver": "pdlp"} | dict.fromkeys(tolerances, eps))
 
 
 def _highs(master: Problem, limit: float, options: dict[str, Any]) -> _Pair:

@@ -126,8 +126,6 @@ class Extragradient(Parameters, QpSolver):  # type: ignore[misc]
             )
         options["tolerance"] = options.pop("tol")
         problem = _problem(data)
-        if np.any(problem.lower > problem.upper) or np.any(problem.lb > problem.ub):
-            return {"status": s.INFEASIBLE, "found": None}
         if verbose:
             options["callback"] = _told(options["callback"])
             s.LOGGER.info(f"{self!r}: {len(problem.q)} columns, {len(problem.lower)} rows")
@@ -155,8 +153,6 @@ class Extragradient(Parameters, QpSolver):  # type: ignore[misc]
     def invert(self, solution: Any, inverse_data: Any) -> Any:
         """Return point and duals in CVXPY's terms; called by CVXPY."""
         status, found = solution["status"], solution["found"]
-        if found is None:
-            return failure_solution(status, {s.EXTRA_STATS: None})
         attributes = {
             s.SOLVE_TIME: found.seconds,
             s.NUM_ITERS: found.iterations,

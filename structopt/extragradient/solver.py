@@ -140,11 +140,32 @@ def solve(
         Steps between two looks at the gap.
     callback : callable, optional
         Gets an :class:`Iterate` at every look; a true answer ends the solve.
+
+    Raises
+    ------
+    InvalidInputError
+        An unknown variant, or numbers that are not finite.
     """
     if variant not in ("restarted", "paper"):
         raise InvalidInputError(f"variant is 'restarted' or 'paper', not {variant!r}.")
+    numbers = problem.P.data, problem.q, problem.l1, problem.A.data
+    if not all(np.all(np.isfinite(part)) for part in numbers):
+        raise InvalidInputError("A cost or coefficient is not finite: look for NaN in the data.")
+    sides = problem.lower, problem.upper, problem.lb, problem.ub
+    if any(np.any(np.isnan(part)) for part in sides):
+        raise InvalidInputError("A bound is NaN: look for NaN in the data.")
+    if _crossed(problem):
+        x, y, scale = np.zeros(len(problem.q)), np.zeros(len(problem.lower)), Scale.none(problem)
+        memory = Memory(1.0, 1.0, scale)
+        return Solution("infeasible", x, y, np.inf, np.inf, np.inf, 0, 0.0, memory)
     run = _Run(problem, variant, start, memory, floor, stationary)
     return run.to(tolerance, max_iter, time_limit, max(1, every), callback)
+
+
+def _crossed(p: Problem) -> bool:
+    """Whether a lower bound exceeds its upper bound, or an end is infinite the wrong way."""
+    sides = (p.lower, p.upper), (p.lb, p.ub)
+    return any(np.any((a > b) | np.isposinf(a) | np.isneginf(b)) for a, b in sides)
 
 
 class _Run:

@@ -109,7 +109,7 @@ def test_extragradient_without_ortools(monkeypatch):
     def missing(*arguments):
         raise extragradient.MissingDependencyError("no OR-tools here")
 
-    monkeypatch.setattr(extragradient, "_ortools_pdlp", missing)
+    monkeypatch.setattr(extragradient.lp_solvers, "ortools_pdlp", missing)
     bench = extragradient.bench_extragradient(
         [masters.TINY], limit=5.0, competitors=["OR-tools PDLP", "ours", "simplex"]
     )

@@ -31,8 +31,9 @@ from numpy.typing import NDArray
 from structopt.backends.base import Compiled, Status
 from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
 from structopt.errors import InvalidInputError
+from structopt.extragradient.outcome import Callback, Memory, Solution, Variant
 from structopt.extragradient.problem import Problem
-from structopt.extragradient.solver import Callback, Memory, Solution, Variant, solve
+from structopt.extragradient.solver import solve
 
 _STATUS: dict[str, Status] = {
     "optimal": "optimal",
@@ -59,7 +60,7 @@ class Extragradient(RebuiltBackend):
     every : int
         Steps between two looks at the gap.
     callback : callable, optional
-        Gets an :class:`~structopt.extragradient.solver.Iterate` at every look.
+        Gets an :class:`~structopt.extragradient.outcome.Iterate` at every look.
     """
 
     name = "extragradient"

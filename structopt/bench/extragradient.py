@@ -17,38 +17,27 @@ True
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
 
-import numpy as np
-import scipy.sparse as sp
-
+from structopt.bench import lp_solvers
 from structopt.bench.masters import Size
 from structopt.bench.table import Table
 from structopt.bench.tagging import make_tagging
 from structopt.bench.timing import turns
-from structopt.errors import MissingDependencyError, StructoptError
+from structopt.errors import MissingDependencyError
 from structopt.extragradient.judge import Judge
+from structopt.extragradient.outcome import Iterate, Variant
 from structopt.extragradient.problem import Problem
-from structopt.extragradient.solver import Iterate, Variant, solve
-from structopt.structures.parts import Floats
+from structopt.extragradient.solver import solve
 
 GAPS = (1e-2, 1e-4, 1e-6)
 COMPETITORS = ("paper", "ours", "simplex", "ipm", "HiGHS PDLP", "OR-tools PDLP")
 QUICK = (Size(25, 20, 4, 6), Size(60, 30, 5, 8))
 FULL = (Size(100, 25, 6, 12), Size(300, 75, 8, 12), Size(900, 225, 10, 12), Size(2000, 500, 12, 12))
 _FLOOR = 1e-6  # as in the backend: the gap is relative
-_WALL = 3.0  # wall seconds for a CPU second, on a busy machine
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 Report = Callable[[str], None]
 
 
@@ -148,8 +137,8 @@ def bench_extragradient(
         "ours": lambda master, limit: _watched(master, limit, "restarted"),
         "simplex": lambda master, limit: _once(master, limit, "simplex"),
         "ipm": lambda master, limit: _once(master, limit, "ipm"),
-        "HiGHS PDLP": lambda master, limit: _targeted(master, limit, _highs_pdlp),
-        "OR-tools PDLP": lambda master, limit: _targeted(master, limit, _ortools_pdlp),
+        "HiGHS PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.highs_pdlp),
+        "OR-tools PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.ortools_pdlp),
     }
     bench = ExtragradientBench(limit, runs={name: [] for name in competitors})
     small = _master(Size(6, 10, 3, 2))
@@ -213,22 +202,16 @@ def _watched(master: Problem, limit: float, variant: Variant) -> Run:
     return Run(reached, best)
 
 
-@dataclass(frozen=True)
-class _Pair:
-    x: Floats
-    y: Floats
-    seconds: float
-    iterations: int
-
-
 def _once(master: Problem, limit: float, method: str) -> Run:
-    pair = _highs(master, limit, {"solver": method})
+    pair = lp_solvers.highs(master, limit, {"solver": method})
     error = Judge(master, _FLOOR).assess(pair.x, pair.y).error
     reached = {gap: (pair.seconds, pair.iterations) for gap in GAPS if error <= gap}
     return Run(reached if pair.seconds <= limit else {}, error)
 
 
-def _targeted(master: Problem, limit: float, run: Callable[[Problem, float, float], _Pair]) -> Run:
+def _targeted(
+    master: Problem, limit: float, run: Callable[[Problem, float, float], lp_solvers.Pair]
+) -> Run:
     judge, best = Judge(master, _FLOOR), math.inf
     reached: dict[float, tuple[float, int]] = {}
     for gap in GAPS:
@@ -242,81 +225,3 @@ def _targeted(master: Problem, limit: float, run: Callable[[Problem, float, floa
                 reached[gap] = pair.seconds, pair.iterations
                 break
     return Run(reached, best)
-
-
-def _highs_pdlp(master: Problem, limit: float, eps: float) -> _Pair:
-    tolerances = ("pdlp_optimality_tolerance", "primal_feasibility_tolerance",
-                  "dual_feasibility_tolerance")  # fmt: skip
-    return _highs(master, limit, {"solver": "pdlp"} | dict.fromkeys(tolerances, eps))
-
-
-def _highs(master: Problem, limit: float, options: dict[str, Any]) -> _Pair:
-    import highspy
-
-    q, A, lb, ub = _split(master)
-    make: Any = highspy.Highs  # untyped
-    make.resetGlobalScheduler(True)  # HiGHS 1.15: `threads` must match the process's scheduler
-    model, lp = make(), highspy.HighsLp()
-    given = {"output_flag": False, "threads": 1, "parallel": "off"} | options
-    given["time_limit"] = _WALL * limit
-    for option, value in given.items():
-        model.setOptionValue(option, value)
-    lp.num_row_, lp.num_col_ = A.shape
-    lp.col_cost_, lp.col_lower_, lp.col_upper_ = q, lb, ub
-    lp.row_lower_, lp.row_upper_ = master.lower, master.upper
-    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = A.indptr, A.indices, A.data
-    model.passModel(lp)
-    began = time.process_time()
-    model.run()
-    seconds = time.process_time() - began
-    solution, info = model.getSolution(), model.getInfo()
-    counters = ("simplex", "ipm", "pdlp")
-    iterations = sum(max(0, getattr(info, f"{c}_iteration_count")) for c in counters)
-    if not solution.value_valid or not solution.dual_valid:
-        return _Pair(np.zeros(len(master.q)), np.zeros(len(master.lower)), limit, iterations)
-    x, y = np.array(solution.col_value), np.array(solution.row_dual)
-    return _Pair(_joined(master, x), y, seconds, iterations)
-
-
-def _ortools_pdlp(master: Problem, limit: float, eps: float) -> _Pair:
-    q, A, lb, ub = _split(master)
-    with tempfile.TemporaryDirectory() as folder:
-        source, target = Path(folder, "problem.npz"), Path(folder, "answer.npz")
-        np.savez(
-            source, q=q, data=A.data, indices=A.indices, indptr=A.indptr, lower=master.lower,
-            upper=master.upper, lb=lb, ub=ub,
-        )  # fmt: skip
-        command = [sys.executable, "-m", "structopt.bench.pdlp_run", str(source), str(target)]
-        done = subprocess.run(
-            [*command, str(eps), str(_WALL * limit)], capture_output=True, text=True, check=False,
-            env=os.environ | dict.fromkeys(_THREADS, "1"),
-        )  # fmt: skip
-        lines = done.stdout.strip().splitlines()
-        if done.returncode or not lines:
-            said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-            raise StructoptError(f"OR-tools' process ended with code {done.returncode}: {said}")
-        answer = json.loads(lines[-1])
-        if "missing" in answer:
-            raise MissingDependencyError(answer["missing"])
-        with np.load(target) as found:
-            x, y = found["x"], found["y"]
-    return _Pair(_joined(master, x), y, answer["seconds"], answer["iterations"])
-
-
-def _split(master: Problem) -> tuple[Floats, Any, Floats, Floats]:
-    """Return cost, rows and bounds with every column that has an l1 term as u - v."""
-    open_sign = np.flatnonzero(master.l1 > 0)
-    lb = master.lb.copy()
-    lb[open_sign] = 0.0
-    A = sp.csr_array(sp.hstack([master.A, -master.A[:, open_sign]], format="csr"))
-    q = np.concatenate([master.q + master.l1, (master.l1 - master.q)[open_sign]])
-    zeros = np.zeros(len(open_sign))
-    return q, A, np.append(lb, zeros), np.append(master.ub, -master.lb[open_sign])
-
-
-def _joined(master: Problem, x: Floats) -> Floats:
-    n = len(master.q)
-    whole = x[:n].copy()
-    whole[master.l1 > 0] -= x[n:]
-    return whole

@@ -25,8 +25,8 @@ from cvxpy.reductions.solvers.qp_solvers.qp_solver import QpSolver
 
 from structopt.errors import InvalidInputError
 from structopt.extragradient import solver
+from structopt.extragradient.outcome import Callback, Iterate, Memory, Variant
 from structopt.extragradient.problem import Problem
-from structopt.extragradient.solver import Callback, Iterate, Memory, Variant
 from structopt.parameters import Parameters
 from structopt.structures.parts import Floats
 
@@ -61,7 +61,7 @@ class Extragradient(Parameters, QpSolver):  # type: ignore[misc]
     every : int
         Steps between two looks at the gap.
     callback : callable, optional
-        Gets an :class:`~structopt.extragradient.solver.Iterate` at every look; a true answer ends
+        Gets an :class:`~structopt.extragradient.outcome.Iterate` at every look; a true answer ends
         the solve.
 
     Notes

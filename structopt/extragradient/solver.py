@@ -26,81 +26,26 @@ tolerance, or when a ray (:mod:`.rays`) proves that there is no solution.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
 from structopt.errors import InvalidInputError
 from structopt.extragradient.judge import Assessment, Judge
+from structopt.extragradient.outcome import Callback, Iterate, Memory, Solution, Status, Variant
 from structopt.extragradient.problem import Problem
 from structopt.extragradient.rays import proves_infeasible, proves_unbounded
 from structopt.extragradient.scaling import Scale, parts
 from structopt.extragradient.step_kernels import COUNT, STEP, TOTAL, WEIGHT, steps
 from structopt.structures.parts import Floats
 
-Variant = Literal["restarted", "paper"]
-Status = Literal["optimal", "max_iter", "time_limit", "callback", "infeasible", "unbounded"]
-
 SAFETY = 0.9
 """Largest step times local Lipschitz constant: 1 would cycle on u * v."""
 SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
 """When to restart, as in PDLP: the error fell to a fifth; to four fifths and rises again; the run
 since the last restart is this share of all steps."""
-
-
-@dataclass(frozen=True)
-class Memory:
-    """What one solve leaves to the next one of the same, grown problem."""
-
-    step: float
-    weight: float
-    scale: Scale
-
-    def keep(self, rows: Any) -> Memory:
-        """Return the memory without deleted rows."""
-        return replace(self, scale=self.scale.keep(rows))
-
-
-@dataclass(frozen=True)
-class Iterate:
-    """Where the method stands, for callbacks.
-
-    Attributes
-    ----------
-    iteration : int
-    primal, dual : float
-        Objectives of the raw iterate, which is not feasible: the paper's spiral.
-    error : float
-        The certified gap (or residual, if larger) of the better of iterate and average.
-    restarts : int
-    """
-
-    iteration: int
-    primal: float
-    dual: float
-    error: float
-    restarts: int
-
-
-Callback = Callable[[Iterate], bool | None]
-
-
-@dataclass(frozen=True)
-class Solution:
-    """What was found: the best pair by its certified gap, and why it ended."""
-
-    status: Status
-    x: Floats
-    y: Floats
-    primal: float
-    dual: float
-    error: float
-    iterations: int
-    seconds: float
-    memory: Memory
 
 
 def solve(

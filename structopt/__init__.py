@@ -17,47 +17,66 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "CRF": "baselines.crf",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
-    "Enumerated": "structures.enumerated",
     "EM": "methods.em",
+    "EarlyStopping": "early_stopping",
+    "Enumerated": "structures.enumerated",
     "Extragradient": "extragradient.cvxpy_solver",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
+    "HMM": "baselines.hmm",
+    "KernelMachine": "kernel_machine",
+    "KernelMap": "kernels",
     "L1BallM3N": "formulations.l1_ball_m3n",
     "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
+    "LabelVector": "structures.label_vector",
     "LaplaceM3N": "formulations.laplace_m3n",
+    "Lattice": "structures.lattice",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
+    "Path": "paths",
     "Perceptron": "methods.perceptron",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
+    "Scheme": "schemes",
+    "Selection": "selection",
+    "Separability": "margins",
     "StructRMM": "formulations.struct_rmm",
     "StructSVM": "formulations.struct_svm",
     "Structure": "structures.base",
     "StructuredClassifier": "estimator",
+    "Subgradient": "methods.subgradient",
+    "WordFeatures": "templates",
     "best_other": "structures.oracles",
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
+    "path": "paths",
+    "select": "selection",
+    "separability": "margins",
     "slack_rescaled": "structures.oracles",
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
 }
-_MODULES = ("bench", "datasets", "errors")
+_MODULES = ("bench", "bounds", "datasets", "errors")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from structopt import bench, datasets, errors
+    from structopt import bench, bounds, datasets, errors
+    from structopt.baselines.crf import CRF
+    from structopt.baselines.hmm import HMM
     from structopt.certificate import Certificate
+    from structopt.early_stopping import EarlyStopping
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
@@ -71,16 +90,25 @@ if TYPE_CHECKING:
     from structopt.formulations.m3n import M3N
     from structopt.formulations.struct_rmm import StructRMM
     from structopt.formulations.struct_svm import StructSVM
+    from structopt.kernel_machine import KernelMachine
+    from structopt.kernels import KernelMap
+    from structopt.margins import Separability, separability
     from structopt.methods.cutting_plane import CuttingPlane
     from structopt.methods.em import EM
     from structopt.methods.frank_wolfe import FrankWolfe
     from structopt.methods.mira import MIRA
     from structopt.methods.perceptron import Perceptron
+    from structopt.methods.subgradient import Subgradient
     from structopt.model_file import load_model
+    from structopt.paths import Path, path
     from structopt.result import Result
+    from structopt.schemes import Scheme
+    from structopt.selection import Selection, select
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.label_vector import LabelVector
+    from structopt.structures.lattice import Lattice
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,
@@ -93,6 +121,7 @@ if TYPE_CHECKING:
     )
     from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
+    from structopt.templates import WordFeatures
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo``, ``structopt bench masters | letters | extragradient | l1``.
+"""The command line: ``structopt demo`` and ``structopt bench masters | letters | ...``.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -98,6 +98,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(l1, repeats=1)
     l1.set_defaults(run=_bench_l1)
+    path = benches.add_parser("path", help="ten values of C as a path and one by one")
+    path.add_argument(
+        "--cases", nargs="+", metavar="CASE", default=["digits-m3n", "digits-l1", "digits-lp"],
+        help="digits-m3n, digits-l1, digits-lp, letters-m3n (which needs STRUCTOPT_DATA)",
+    )  # fmt: skip
+    path.add_argument("--words", type=int, metavar="N", help="training words (all)")
+    path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
+    _measured(path, repeats=3)
+    path.set_defaults(run=_bench_path)
     return parser
 
 
@@ -204,6 +213,18 @@ def _bench_l1(options: argparse.Namespace) -> int:
             words=options.words, limit=options.limit, repeats=options.repeats, report=report
         )
     return _publish("bench-l1", [bench.table()], options)
+
+
+def _bench_path(options: argparse.Namespace) -> int:
+    from structopt.bench.path import bench_path
+
+    with _spinner() as report:
+        bench = bench_path(
+            options.cases, n_values=options.values, n_words=options.words,
+            repeats=options.repeats, report=report,
+        )  # fmt: skip
+    _publish("bench-path", [bench.table()], options)
+    return 0 if bench.certified else FAILED
 
 
 # ---------------------------------------------------------------------- showing

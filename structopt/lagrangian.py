@@ -33,6 +33,9 @@ from structopt.structures.parts import Floats
 ROUNDING = 1e-12
 """What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
 
+_POLISHINGS = 5
+"""Least-squares steps on static multipliers at most; two or three suffice where any do."""
+
 
 @dataclass(frozen=True)
 class Priced:
@@ -175,28 +178,37 @@ class Lagrangian:
         return worst if worst > ROUNDING else 0.0
 
     def _polish(self, static: Floats, reduced: Floats) -> tuple[Floats, Floats]:
-        """Correct static multipliers so that columns without curvature come to rest."""
+        """Correct static multipliers so that columns without curvature come to rest.
+
+        A least-squares step moves the multipliers away from their own bounds. Those that it drives
+        beyond a bound stay there in the next step, and those that it wants off a bound join.
+        """
         p = self.program
-        scale = max(1.0, float(np.abs(static).max()))
-        target = np.clip(
-            reduced,
-            np.where(self._needs_floor, -p.l1, -np.inf),
-            np.where(self._needs_ceiling, p.l1, np.inf),
-        )
-        near = self._needs_floor & (reduced <= -p.l1 + 1e-3 * scale)
-        near |= self._needs_ceiling & (reduced >= p.l1 - 1e-3 * scale)
-        free = (p.lower == p.upper) | (np.abs(static) > 1e-3 * np.abs(static).max())
-        columns, rows = np.flatnonzero(near), np.flatnonzero(free)
-        block = p.A[rows][:, columns]
-        wanted = (reduced - target)[columns]
-        correction = lsqr(block.T, wanted, atol=1e-15, btol=1e-15)[0]
-        polished = static.copy()
-        polished[rows] += correction
-        polished = self._signed(polished, p.lower, p.upper)
-        after = reduced - p.A.T @ (polished - static)
-        if self._overshoot(after) < self._overshoot(reduced):
-            return polished, after
-        return static, reduced
+        largest = float(np.abs(static).max())
+        near_by = 1e-3 * max(1.0, largest)
+        floor = np.where(self._needs_floor, -p.l1, -np.inf)
+        ceiling = np.where(self._needs_ceiling, p.l1, np.inf)
+        movable = (p.lower == p.upper) | (np.abs(static) > 1e-3 * largest)
+        best, best_overshoot = (static, reduced), self._overshoot(reduced)
+        for _ in range(_POLISHINGS):
+            near = (reduced <= floor + near_by) | (reduced >= ceiling - near_by)
+            columns, rows = np.flatnonzero(near), np.flatnonzero(movable)
+            missing = np.where(near, reduced - np.clip(reduced, floor, ceiling), 0.0)
+            block = p.A[rows][:, columns]
+            moved = static.copy()
+            moved[rows] += lsqr(block.T, missing[columns], atol=1e-15, btol=1e-15)[0]
+            signed = self._signed(moved, p.lower, p.upper)
+            reduced = reduced - p.A.T @ (signed - static)
+            static = signed
+            overshoot = self._overshoot(reduced)
+            if overshoot < best_overshoot:
+                best, best_overshoot = (static, reduced), overshoot
+            if overshoot == 0.0:
+                break
+            wanted = p.A @ (reduced - np.clip(reduced, floor, ceiling))
+            joins = self._signed(wanted, p.lower, p.upper) != 0
+            movable = (movable & (moved == signed)) | joins
+        return best
 
     def _step_from_anchor(self, reduced: Floats) -> float:
         """Return the largest t in [0, 1] at which anchor + t (reduced - anchor) is at rest."""

@@ -38,7 +38,7 @@ from structopt.formulations.base import WeightConstraints
 from structopt.lift import Cut, Family, Numbers, RowParts
 from structopt.program import Program, Rows
 from structopt.structures.oracles import Oracle
-from structopt.structures.parts import Directions, Floats
+from structopt.structures.parts import Directions, Floats, Ints
 
 
 class RestrictedMaster:
@@ -51,6 +51,8 @@ class RestrictedMaster:
         Factor of each example's slack.
     base : sparse matrix, optional
         The data set's base matrix, when its directions come as parts.
+    nonnegative : array of int, optional
+        Weights that the structure wants >= 0.
     """
 
     program: Program | None
@@ -62,11 +64,13 @@ class RestrictedMaster:
         *,
         sample_weight: Floats | None = None,
         base: Any = None,
+        nonnegative: Ints | None = None,
     ) -> None:
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
         self.pool = CutPool(base, n_features)
         self._sample_weight = np.ones(n_examples) if sample_weight is None else sample_weight
+        self._nonnegative = np.zeros(0, dtype=np.int64) if nonnegative is None else nonnegative
         self._weights: Any = None
         self._slacks: list[Any] = []
         self._slack_scale: dict[int, Floats] = {}
@@ -78,6 +82,8 @@ class RestrictedMaster:
         """Return the weight variable w; ``constraints(w)`` adds constraints on it."""
         if self._weights is None:
             self._weights = cp.Variable(self.n_features, name="w")
+            if len(self._nonnegative):
+                self.subject_to(self._weights[self._nonnegative] >= 0)
         if constraints is not None:
             self.subject_to(*constraints(self._weights))
         return self._weights

@@ -26,7 +26,7 @@ from structopt.lift import Numbers, RowParts
 from structopt.master import RestrictedMaster
 from structopt.structures.oracles import Oracle
 from structopt.structures.parts import Floats, Ints
-from structopt.structures.shards import Answers, DataSet
+from structopt.structures.shards import Answers, DataSet, excess_of
 
 
 @dataclass(frozen=True)
@@ -79,10 +79,14 @@ class Separation:
 
 @dataclass(frozen=True)
 class _Candidates:
-    """One cut per owner (an example, or all of them together) of one family."""
+    """One cut per owner (an example, or all of them together) of one family.
+
+    The true answer's score may be as low as ``score - excess``.
+    """
 
     numbers: Numbers
     score: Floats
+    excess: Floats
     directions: Callable[[Ints], Any]
 
 
@@ -105,7 +109,7 @@ def separate(
         everyone = np.arange(len(candidates.numbers))
         explicit = partial(_explicit, data, candidates, everyone)
         parts = master.lift(number, candidates.numbers, explicit)
-        signed = _raise_slacks(master, parts, candidates.score, bare, raised)
+        signed = _raise_slacks(master, parts, candidates, bare, raised)
         if signed > -np.inf:
             hard[number] = signed
         value = parts.factor * candidates.score + parts.extra @ x
@@ -134,12 +138,15 @@ def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candi
     which = np.flatnonzero(np.isfinite(score) & (data.sample_weight > 0))
     loss = loss[which]
     numbers = Numbers(which, loss, oracle.margin(loss), oracle.scale(loss))
-    return _Candidates(numbers, score[which], lambda w: data.directions(answers, which[w]))
+    excess = excess_of(answers)[which]
+    return _Candidates(numbers, score[which], excess, lambda w: data.directions(answers, which[w]))
 
 
 def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
     each = _one_by_one(data, oracle, answers)
-    active = np.flatnonzero(oracle.hinge(each.numbers.loss, each.score) > 0)
+    hinge = oracle.hinge(each.numbers.loss, each.score)
+    most = np.maximum(hinge + each.numbers.scale * each.excess, 0.0)
+    active = np.flatnonzero(hinge > 0)
     chosen = each.numbers.take(active)
     weight = data.sample_weight[chosen.example]
     total = Numbers(
@@ -149,6 +156,8 @@ def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidat
         np.ones(1),
     )
     score = np.array([(weight * chosen.scale) @ each.score[active]])
+    everyone = data.sample_weight[each.numbers.example]
+    excess = np.array([everyone @ (most - np.maximum(hinge, 0.0))])
 
     def directions(_: Ints) -> Any:
         if len(active) == 0:
@@ -159,7 +168,7 @@ def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidat
             return sp.csr_array((deltas.T @ multipliers)[None, :])
         return sp.csr_array(deltas.combine(data.base, multipliers, data.n_features)[None, :])
 
-    return _Candidates(total, score, directions)
+    return _Candidates(total, score, excess, directions)
 
 
 def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
@@ -168,24 +177,27 @@ def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
 
 
 def _raise_slacks(
-    master: RestrictedMaster, parts: RowParts, score: Floats, bare: Floats, raised: Floats
+    master: RestrictedMaster, parts: RowParts, found: _Candidates, bare: Floats, raised: Floats
 ) -> float:
-    """Raise slacks in ``raised`` until the rows hold.
+    """Raise slacks in ``raised`` until the rows hold, for the true answers too.
 
     Return the largest signed violation of rows without a slack, -inf if there are none.
     """
     is_slack = np.zeros(master.size, dtype=bool)
     is_slack[master.slack_columns] = True
+    score = found.score
     row = np.repeat(np.arange(len(score)), np.diff(parts.extra.indptr))
     entry = is_slack[parts.extra.indices] & (parts.extra.data != 0)
     row, column, gamma = row[entry], parts.extra.indices[entry], parts.extra.data[entry]
     if len(np.unique(row)) < len(row):
         raise IncompatibleError("A cut may touch one slack; this rule touches several.")
     value = parts.factor * score + parts.extra @ bare
-    short = np.where(gamma > 0, parts.lower[row] - value[row], parts.upper[row] - value[row])
+    more = np.abs(parts.factor) * found.excess
+    below, above = parts.lower - value + more, parts.upper - value - more
+    short = np.where(gamma > 0, below[row], above[row])
     needed = np.where(np.isfinite(short), short / gamma, 0.0)
     np.maximum.at(raised, column, needed)
     tight = np.ones(len(score), dtype=bool)
     tight[row] = False
-    violation = np.maximum(parts.lower - value, value - parts.upper)[tight]
+    violation = np.maximum(below, -above)[tight]
     return float(violation.max(initial=-np.inf))

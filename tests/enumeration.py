@@ -36,18 +36,16 @@ def constraints(X, Y, structure, outputs):
 def optimum(kind, C, problem, *, weights=None, extra=lambda w: []):
     """Return the optimal value of a formulation with all its constraints.
 
-    kind: "svm-unit", "svm-margin", "svm-slack", "m3n", "lp", "lp-free" or "elastic".
+    kind: a key of FORMULATIONS.
     """
-    X, Y, structure, outputs = problem
+    _, Y, structure, _ = problem
     n = len(Y)
     s = np.ones(n) if weights is None else np.asarray(weights, float)
     w, xi = cp.Variable(structure.n_features_), cp.Variable(n, nonneg=True)
-    rows = list(constraints(X, Y, structure, outputs))
-    left = []
-    for i, delta, loss in rows:
-        unit = kind in ("svm-unit", "lp", "lp-free")
-        scale = loss if kind == "svm-slack" else 1.0
-        left.append(scale * (delta @ w) >= (1.0 if unit else loss) - xi[i])
+    index, deltas, loss = map(np.array, zip(*constraints(*problem), strict=True))
+    margin = 1.0 if kind in ("svm-unit", "lp", "lp-free") else loss
+    scale = loss if kind == "svm-slack" else np.ones(len(loss))
+    left = [cp.multiply(scale, deltas @ w) >= margin - xi[index]]
     total = s @ xi
     objective = {
         "svm-unit": cp.sum_squares(w) / 2 + C / n * total,
@@ -57,6 +55,8 @@ def optimum(kind, C, problem, *, weights=None, extra=lambda w: []):
         "lp": cp.norm1(w) + C * total,
         "lp-free": cp.norm1(w) + C * total,
         "elastic": 0.1 * cp.norm1(w) + cp.sum_squares(w) / 2 + C * total,
+        "l1": cp.norm1(w) / 2 + C * total,
+        "adaptive": cp.square(cp.norm1(w)) / structure.n_features_ + C * total,
     }[kind]
     if kind == "lp":
         left.append(w >= 0)
@@ -85,6 +85,8 @@ FORMULATIONS = {
     "lp": lambda C: so.LPStruct(C),
     "lp-free": lambda C: so.LPStruct(C, nonnegative=False),
     "elastic": lambda C: ElasticNetM3N(C),
+    "l1": lambda C: so.L1M3N(C),
+    "adaptive": lambda C: so.AdaptiveM3N(C),
 }
 
 

@@ -20,8 +20,9 @@ TOL = 1e-5
 def test_grid_equals_enumeration(make, kind, backend):
     problem = X, Y, structure, _ = make(np.random.default_rng(1))
     formulation = FORMULATIONS[kind](2.0)
-    linear = kind.startswith("lp")
-    if (backend in ("highs", "proximal") and not linear) or (backend == "ascent" and linear):
+    linear = kind in ("lp", "lp-free", "l1")
+    ascends = not linear and kind != "adaptive"
+    if (backend in ("highs", "proximal") and not linear) or (backend == "ascent" and not ascends):
         with pytest.raises(so.errors.IncompatibleError, match=f"'{backend}' backend takes"):
             solve(structure, formulation, X, Y, backend=backend)
         return

@@ -7,6 +7,7 @@ import pytest
 
 from structopt import cli
 from structopt.bench import extragradient, letters, masters
+from structopt.bench.path import bench_path
 from structopt.bench.tagging import make_tagging
 from structopt.bench.timing import Machine, Sample, turns
 from structopt.errors import BackendError, InvalidInputError, MissingDataError
@@ -192,3 +193,18 @@ def test_a_failing_process_is_a_typed_error(monkeypatch, tmp_path):
 def test_letters_arguments():
     with pytest.raises(InvalidInputError, match="folds is one of"):
         letters.bench_letters("2-3")
+
+
+# ---------------------------------------------------------------------- paths
+def test_path_and_separate_runs_are_measured_in_turns(tmp_path, capsys):
+    heard = []
+    bench = bench_path(["digits-m3n"], n_values=2, n_words=12, repeats=2, report=heard.append)
+    assert [line.rpartition(", ")[2] for line in heard] == ["separate", "path", "path", "separate"]
+    assert bench.certified
+    assert bench.ratio("digits-m3n") > 0
+    assert bench.table().rows[0][0] == "M3N, 200 digit words"
+    command = "bench path --cases digits-lp --values 2 --words 12 --repeats 1 --out"
+    assert cli.main([*command.split(), str(tmp_path)]) == 0
+    assert (tmp_path / "bench-path.md").exists()
+    with pytest.raises(InvalidInputError, match="digits-m3n"):
+        bench_path(["nothing"])

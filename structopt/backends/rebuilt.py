@@ -92,7 +92,7 @@ class RebuiltBackend(Backend):
         self._lower, self._upper = self._lower[keep], self._upper[keep]
         self._duals = self._duals[keep]
 
-    def warm(self, cut_duals: Floats) -> None:
+    def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
         """Start the next solve from given multipliers of all cuts."""
         self._duals = np.concatenate([self._duals[: len(self._columns.program.lower)], cut_duals])
 

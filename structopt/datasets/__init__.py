@@ -11,21 +11,40 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 
 from __future__ import annotations
 
+from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
+from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
+from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
+from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
+from structopt.datasets.optdigits import load_optdigits, read_optdigits
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
     "ChainCRF",
+    "ColumnSentence",
+    "ConstrainedLabels",
+    "NBestList",
+    "TaggedSentence",
     "chain_crf",
     "data_home",
     "digit_source",
     "find_data",
+    "load_conll2000",
+    "load_conll2002",
     "load_digit_words",
     "load_digits_classes",
     "load_letters",
+    "load_medpost",
+    "load_optdigits",
+    "load_smt_nbest",
     "make_chain_crf",
     "make_classes",
+    "make_constrained_labels",
+    "read_columns",
     "read_letters",
+    "read_medpost",
+    "read_nbest",
+    "read_optdigits",
 ]

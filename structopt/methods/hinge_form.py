@@ -16,7 +16,7 @@ from structopt.errors import IncompatibleError
 from structopt.master import RestrictedMaster
 from structopt.structures.oracles import Oracle
 from structopt.structures.parts import Floats
-from structopt.structures.shards import Answers, DataSet
+from structopt.structures.shards import Answers, DataSet, excess_of
 
 
 @dataclass(frozen=True)
@@ -85,12 +85,13 @@ class HingeForm:
         return float(0.5 * self.curvature @ (weights * weights) + self.l1 @ np.abs(weights))
 
     def hinges(self, answers: list[Answers]) -> Floats:
-        """Return every example's hinge from a pass over the whole data set."""
+        """Return (an upper bound on) every example's hinge from a pass over the data set."""
         loss = np.concatenate([a.loss for a in answers])
         score = np.concatenate([a.score for a in answers])
         margin, scale = self.oracle.margin(loss), self.oracle.scale(loss)
         with np.errstate(invalid="ignore"):
-            hinge = np.where(np.isfinite(score), margin - scale * score, 0.0)
+            short = margin - scale * (score - excess_of(answers))
+            hinge = np.where(np.isfinite(score), short, 0.0)
         return np.maximum(hinge, 0.0)
 
     def value(self, weights: Floats, data: DataSet) -> float:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 _HOME = {
     "cutting-plane": ("cutting_plane", "CuttingPlane"),
     "frank-wolfe": ("frank_wolfe", "FrankWolfe"),
+    "subgradient": ("subgradient", "Subgradient"),
     "em": ("em", "EM"),
     "perceptron": ("perceptron", "Perceptron"),
     "mira": ("mira", "MIRA"),
@@ -25,7 +26,7 @@ def names() -> list[str]:
     """Return the names of all methods.
 
     >>> names()
-    ['cutting-plane', 'frank-wolfe', 'em', 'perceptron', 'mira']
+    ['cutting-plane', 'frank-wolfe', 'subgradient', 'em', 'perceptron', 'mira']
     """
     return list(_HOME)
 

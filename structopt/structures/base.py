@@ -20,7 +20,7 @@ that formulations ask for by name.
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence, Sized
+from collections.abc import Callable, Sequence, Sized
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,7 +28,7 @@ import numpy as np
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Parameters
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
-from structopt.structures.parts import Floats
+from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard, as_row
 
 ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled")
@@ -120,9 +120,24 @@ class Structure(Parameters):
                 )
         return ExampleShard(self, X, Y, start)
 
+    def encode_references(
+        self,
+        X: Sequence[Any],
+        Y: Sequence[Any],
+        *,
+        distance: Callable[[Any, Any], float] | None,
+        start: int,
+    ) -> Shard | None:
+        """Encode examples with lists of good outputs, or None to leave that to `References`."""
+        return None
+
     def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
         """Return argmax for every example."""
         return [self.argmax(x, weights) for x in X]
+
+    def nonnegative_weights(self) -> Ints:
+        """Return which weights must stay >= 0 for the oracles to be right; usually none."""
+        return np.zeros(0, dtype=np.int64)
 
     def feature_names(self) -> list[tuple[str, str]] | None:
         """Return ``(feature, label)`` for each weight; None if unknown."""

@@ -23,6 +23,7 @@ from structopt.structures.parts import Directions, Floats, Ints
 
 if TYPE_CHECKING:
     from structopt.structures.base import Structure
+    from structopt.structures.relaxation import Relaxation
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,16 @@ class Answers:
     loss: Floats
     score: Floats
     exact: bool = True
-    """Whether these are proven to be the right answers."""
+    """Whether these are proven to be the right answers, within `excess` where it is given."""
+    excess: Floats | None = None
+    """How far each example's true answer may beat this one, in score: an oracle that rounds, or
+    stops at a gap, gives it here, and upper bounds stay bounds. None means 0."""
+
+
+def excess_of(answers: Sequence[Answers]) -> Floats:
+    """Return how far each example's true answer may beat the given one, over all shards."""
+    each = [np.zeros(len(a.loss)) if a.excess is None else a.excess for a in answers]
+    return np.concatenate(each)
 
 
 class Shard(ABC):
@@ -80,6 +90,13 @@ class Shard(ABC):
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, over the same ``base``."""
         raise self._lacks("single")
+
+    def relaxation(self) -> Relaxation:
+        """Return the examples' outputs as one polytope that can be projected on."""
+        raise IncompatibleError(
+            f"{type(self).__name__} gives no relaxation (its outputs as a polytope), which the "
+            "saddle-point method needs: use the method 'cutting-plane'."
+        )
 
     def _lacks(self, name: str) -> IncompatibleError:
         return IncompatibleError(

@@ -1,0 +1,41 @@
+r"""Lines of a text file, gzipped or not, with errors that name the file.
+
+>>> import pathlib, tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "two.txt")
+...     _ = path.write_text("one\ntwo\n")
+...     list(read_lines(path))
+[(1, 'one'), (2, 'two'), (3, '')]
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+from structopt.errors import FileFormatError
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return a whole UTF-8 file, unpacked if it is gzipped, whatever its name."""
+    raw = Path(path).read_bytes()
+    try:
+        return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+    except (EOFError, OSError, zlib.error) as error:
+        raise FileFormatError(f"{os.fspath(path)} is truncated or damaged: {error}") from error
+    except UnicodeDecodeError as error:
+        raise FileFormatError(f"{os.fspath(path)} is no UTF-8 text: {error}") from error
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of every line, without its end."""
+    # not splitlines, which also cuts at characters that may stand inside a token
+    yield from enumerate((line.rstrip("\r") for line in read_text(path).split("\n")), 1)
+
+
+def at(path: str | os.PathLike[str], line: int, reason: str) -> FileFormatError:
+    """Return the error of a malformed line."""
+    return FileFormatError(f"{os.fspath(path)}, line {line}: {reason}")

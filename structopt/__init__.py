@@ -26,6 +26,7 @@ _HOME = {
     "EM": "methods.em",
     "EarlyStopping": "early_stopping",
     "Enumerated": "structures.enumerated",
+    "Extragradient": "extragradient.cvxpy_solver",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
     "HMM": "baselines.hmm",
@@ -82,6 +83,7 @@ if TYPE_CHECKING:
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
+    from structopt.extragradient.cvxpy_solver import Extragradient
     from structopt.formulations.adaptive_m3n import AdaptiveM3N
     from structopt.formulations.base import Formulation
     from structopt.formulations.l1_ball_m3n import L1BallM3N

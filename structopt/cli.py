@@ -1,4 +1,5 @@
 """The command line: ``structopt demo | srl`` and ``structopt bench masters | letters | l1 | path``.
+"""The command line: ``structopt demo`` and ``structopt bench masters | letters | ...``.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -91,6 +92,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(letters, repeats=5)
     letters.set_defaults(run=_bench_letters)
+    extragradient = benches.add_parser(
+        "extragradient", help="masters by extragradient, simplex, interior point and PDLP"
+    )
+    extragradient.add_argument("--quick", action="store_true", help="small masters: seconds")
+    extragradient.add_argument(
+        "--limit", type=float, default=60.0, metavar="S", help="CPU seconds a solver may take (60)"
+    )
+    extragradient.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    extragradient.set_defaults(run=_bench_extragradient)
     l1 = benches.add_parser(
         "l1", help="every way to learn an l1-regularised network (needs STRUCTOPT_DATA)"
     )
@@ -213,6 +223,15 @@ def _bench_letters(options: argparse.Namespace) -> int:
         bench = bench_letters(options.folds, repeats=options.repeats, report=report)
     _publish(f"bench-letters-{options.folds}", bench.tables(), options)
     return 0 if bench.certified else FAILED
+
+
+def _bench_extragradient(options: argparse.Namespace) -> int:
+    from structopt.bench.extragradient import FULL, QUICK, bench_extragradient
+
+    sizes, limit = (QUICK, min(1.0, options.limit)) if options.quick else (FULL, options.limit)
+    with _spinner() as report:
+        bench = bench_extragradient(sizes, limit=limit, report=report)
+    return _publish("bench-extragradient", [bench.table()], options)
 
 
 def _bench_l1(options: argparse.Namespace) -> int:

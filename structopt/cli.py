@@ -1,5 +1,4 @@
-"""The command line: ``structopt demo | srl`` and ``structopt bench masters | letters | l1 | path``.
-"""The command line: ``structopt demo`` and ``structopt bench masters | letters | ...``.
+"""The command line: ``structopt demo | srl | bench ...``; ``structopt --help`` lists all of it.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "Arborescence": "structures.arborescence",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
@@ -26,6 +27,7 @@ _HOME = {
     "EM": "methods.em",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
+    "Hierarchy": "structures.hierarchy",
     "L1BallM3N": "formulations.l1_ball_m3n",
     "L1M3N": "formulations.l1_m3n",
     "LPStruct": "formulations.lp_struct",
@@ -76,9 +78,11 @@ if TYPE_CHECKING:
     from structopt.methods.perceptron import Perceptron
     from structopt.model_file import load_model
     from structopt.result import Result
+    from structopt.structures.arborescence import Arborescence
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.hierarchy import Hierarchy
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

@@ -18,13 +18,17 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures import arborescence_kernels as kernels
 
 MANY = settings(max_examples=200, deadline=None, derandomize=True)
-SOME = settings(max_examples=40, deadline=None, derandomize=True)
+SOME = settings(max_examples=25, deadline=None, derandomize=True)
 
 
 def is_tree(heads, single_root):
-    graph = nx.DiGraph((h, m) for m, h in enumerate(heads, 1))
-    graph.add_nodes_from(range(len(heads) + 1))
-    return nx.is_arborescence(graph) and (not single_root or list(heads).count(0) == 1)
+    heads = [int(h) for h in heads]
+    for m in range(1, len(heads) + 1):
+        for _ in heads:
+            m = heads[m - 1] if m else 0
+        if m:
+            return False
+    return not single_root or heads.count(0) == 1
 
 
 class Instance:
@@ -37,7 +41,7 @@ class Instance:
         self.rng = rng = np.random.default_rng(seed)
         self.whole, self.single_root = whole, single_root
         self.d = int(rng.integers(1, 4))
-        self.X, self.Y = [], []
+        self.X, self.Y, self.known = [], [], {}
         for _ in range(examples):
             x, y = self.draw(sparse)
             self.X.append(x)
@@ -65,6 +69,11 @@ class Instance:
         return (np.array(arcs), sp.csr_matrix(features) if sparse else features), list(gold)
 
     def outputs(self, x):
+        if id(x) not in self.known:
+            self.known[id(x)] = self.every(x)
+        return self.known[id(x)]
+
+    def every(self, x):
         given_ = {tuple(a): r for r, a in enumerate(x[0].tolist())}
         length = x[0][:, 1].max()
         heads = [[h for h in range(length + 1) if (h, m) in given_] for m in range(1, length + 1)]
@@ -86,7 +95,7 @@ class Instance:
 kinds = st.tuples(st.integers(0, 2**32 - 1), *[st.booleans()] * 3)
 
 
-def check_oracles(this):
+def check_oracles(this, most=200):
     mine, truth, w = this.mine, this.truth, this.weights
     x, gold = this.X[0], this.Y[0]
     outputs = this.outputs(x)
@@ -112,7 +121,7 @@ def check_oracles(this):
         else:
             assert found != right
             agree(found, expected, score)
-    for k in (1, 4, 200):
+    for k in (1, 4, most):
         found, expected = mine.k_best(x, w, k), truth.k_best(x, w, k)
         assert len(found) == len(expected) == len({tuple(y) for y in found})
         for a, b in zip(found, expected, strict=True):
@@ -130,10 +139,10 @@ def test_every_oracle_is_brute_force(kind):
 @SOME
 @given(kind=kinds)
 def test_every_oracle_of_the_reference_is_brute_force(kind):
-    check_oracles(Instance(*kind, engine="networkx"))
+    check_oracles(Instance(*kind, engine="networkx"), most=8)
 
 
-@MANY
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(kind=kinds)
 def test_shards_keep_the_contract(kind):
     this = Instance(*kind, examples=3)
@@ -172,11 +181,11 @@ def test_shards_keep_the_contract(kind):
             )
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.booleans())
 def test_large_trees_are_those_of_networkx(seed, whole):
     rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 25))
+    n = int(rng.integers(2, 16))
     table = rng.integers(-3, 4, (n, n)) * 1.0 if whole else rng.standard_normal((n, n))
     table[rng.random((n, n)) < 0.3] = -np.inf
     table[:, 0] = np.where(np.isfinite(table[:, 0]), table[:, 0], -5.0)
@@ -249,7 +258,8 @@ def test_trains_to_the_enumerated_optimum():
     structure = so.Arborescence().fit(X, Y)
     every = [list(y) for y in itertools.product(range(4), repeat=3) if is_tree(y, False)]
     problem = X, Y, structure, [every] * 4
-    for kind, formulation in {"m3n": so.M3N(2.0), "lp-free": so.LPStruct(2.0, nonnegative=False)}.items():
+    aims = {"m3n": so.M3N(2.0), "lp-free": so.LPStruct(2.0, nonnegative=False)}
+    for kind, formulation in aims.items():
         result = solve(structure, formulation, X, Y, tol=1e-6)
         assert result.certificate.certified
         assert result.certificate.primal == pytest.approx(optimum(kind, 2.0, problem), rel=1e-4)

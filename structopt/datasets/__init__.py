@@ -11,12 +11,15 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 
 from __future__ import annotations
 
+from structopt.datasets.arc_features import ArcFeatures
+from structopt.datasets.conllu import load_partut, read_conllu
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
+    "ArcFeatures",
     "ChainCRF",
     "chain_crf",
     "data_home",
@@ -25,7 +28,9 @@ __all__ = [
     "load_digit_words",
     "load_digits_classes",
     "load_letters",
+    "load_partut",
     "make_chain_crf",
     "make_classes",
+    "read_conllu",
     "read_letters",
 ]

@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo`` and ``structopt bench masters | letters | l1``.
+"""The command line: ``structopt demo``, ``structopt parse`` and ``structopt bench ...``.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -64,6 +64,25 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--quick", action="store_true", help="fewer words and backends: seconds")
     demo.set_defaults(run=_demo)
 
+    parse = commands.add_parser(
+        "parse", help="train dependency parsers on a treebank in CoNLL-U and score them"
+    )
+    parse.add_argument(
+        "--data", metavar="DIR",
+        help="folder with *train.conllu[.gz] and *test.conllu[.gz] (default: UD English ParTUT "
+        "from STRUCTOPT_DATA)",
+    )  # fmt: skip
+    parse.add_argument(
+        "--learners", nargs="+", metavar="NAME", default=["perceptron", "mira", "frank-wolfe"],
+        help="of perceptron, mira, frank-wolfe, cutting-plane (default: the first three)",
+    )  # fmt: skip
+    parse.add_argument("--C", type=float, default=0.01, help="of M3N (default 0.01)")
+    parse.add_argument(
+        "--epochs", type=int, default=10, metavar="N", help="of online learners (default 10)"
+    )
+    parse.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    parse.set_defaults(run=_parse)
+
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
     masters = benches.add_parser(
@@ -89,6 +108,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(l1, repeats=1)
     l1.set_defaults(run=_bench_l1)
+    oracles = benches.add_parser(
+        "oracles", help="time per part of every oracle, beside networkx and other libraries"
+    )
+    oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
+    _measured(oracles, repeats=5)
+    oracles.set_defaults(run=_bench_oracles)
     return parser
 
 
@@ -186,6 +211,31 @@ def _bench_l1(options: argparse.Namespace) -> int:
             words=options.words, limit=options.limit, repeats=options.repeats, report=report
         )
     return _publish("bench-l1", [bench.table()], options)
+
+
+def _bench_oracles(options: argparse.Namespace) -> int:
+    from structopt.bench.oracles import bench_oracles
+
+    with _spinner() as report:
+        bench = bench_oracles(options.only, repeats=options.repeats, report=report)
+    return _publish("bench-oracles", [bench.table()], options)
+
+
+def _parse(options: argparse.Namespace) -> int:
+    from structopt.bench import parsing
+    from structopt.datasets import load_partut, load_treebank
+
+    parts = ("train", "test")
+    if options.data is None:
+        train, test = (load_partut(part) for part in parts)
+    else:
+        train, test = (load_treebank(options.data, part) for part in parts)
+    with _spinner() as report:
+        bench = parsing.run(
+            train, test, learners=options.learners, C=options.C, epochs=options.epochs,
+            report=report,
+        )  # fmt: skip
+    return _publish("parse", [bench.table()], options)
 
 
 # ---------------------------------------------------------------------- showing

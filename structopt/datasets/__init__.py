@@ -12,7 +12,7 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 from __future__ import annotations
 
 from structopt.datasets.arc_features import ArcFeatures
-from structopt.datasets.conllu import load_partut, read_conllu
+from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
@@ -29,6 +29,7 @@ __all__ = [
     "load_digits_classes",
     "load_letters",
     "load_partut",
+    "load_treebank",
     "make_chain_crf",
     "make_classes",
     "read_conllu",

@@ -25,10 +25,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from structopt.datasets.home import find_data
-from structopt.errors import FileFormatError
+from structopt.errors import FileFormatError, MissingDataError
 
 COLUMNS = 10
-PARTS = ("train", "dev", "test")
 FOLDER = "ud_english_partut"
 ADVICE = (
     "It is part of UD_English-ParTUT (universaldependencies.org), gzipped or not; other treebanks "
@@ -52,6 +51,19 @@ def load_partut(part: str, *, home: str | os.PathLike[str] | None = None) -> lis
     stem = f"{FOLDER}/en_partut-ud-{part}.conllu"
     what = f"the {part} sentences of UD English ParTUT"
     return read_conllu(find_data((f"{stem}.gz", stem), what=what, advice=ADVICE, home=home))
+
+
+def load_treebank(folder: str | os.PathLike[str], part: str) -> list[Sentence]:
+    """Read a part of a treebank: the one file ``*-train.conllu``, gzipped or not, in a folder."""
+    pattern = f"*{part}.conllu"
+    found = sorted(p for end in ("", ".gz") for p in Path(folder).glob(pattern + end))
+    if len(found) != 1:
+        several = ", ".join(p.name for p in found) or "none"
+        raise MissingDataError(
+            f"{os.fspath(folder)} should hold one file {pattern}[.gz]; it holds {several}.",
+            path=folder,
+        )
+    return read_conllu(found[0])
 
 
 def read_conllu(path: str | os.PathLike[str]) -> list[Sentence]:

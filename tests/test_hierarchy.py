@@ -39,9 +39,7 @@ class Instance:
         size = int(rng.integers(1, n_labels + 1))
         self.allowed = {"few": list(rng.permutation(self.labels)[:size])} if typed else None
         self.X = [self.draw(sparse) for _ in range(examples)]
-        self.Y = [
-            [str(rng.choice(self.may(x, v))) for v in range(len(x.parents))] for x in self.X
-        ]
+        self.Y = [[str(rng.choice(self.may(x, v))) for v in range(len(x.parents))] for x in self.X]
         steps = [0.5, 1.0, 3.0] if whole else [0.3, 1.0, 1.7]
         self.class_weight = dict(zip(self.labels, rng.choice(steps, n_labels), strict=True))
         chosen = self.class_weight if weighted else None
@@ -75,9 +73,7 @@ class Instance:
             order = stack_trees([x]).order.tolist()
             every = itertools.product(*(self.may(x, v) for v in range(len(x.parents))))
             place = self.labels.index
-            self.known[id(x)] = sorted(
-                map(list, every), key=lambda y: [place(y[v]) for v in order]
-            )
+            self.known[id(x)] = sorted(map(list, every), key=lambda y: [place(y[v]) for v in order])
         return self.known[id(x)]
 
     def features(self, x, y):

@@ -81,8 +81,8 @@ class ParseBench:
             ("learner", "CPU s", "rounds", "objective", "certified gap", "nonzeros", "UAS %"),
             tuple(rows),
             (f"{self.n_features} features, {self.n_arcs} candidate arcs, M3N with C = {self.C:g}; "
-             f"features and encoding took {self.encoding:.1f} CPU s besides. Gold tags, punctuation "
-             "counts, gaps are relative.",),
+             f"features and encoding took {self.encoding:.1f} CPU s besides. Gold tags, "
+             "punctuation counts, gaps are relative.",),
         )  # fmt: skip
 
 

@@ -124,7 +124,9 @@ def _sentence(rows: list[list[str]], first: int, path: str) -> Sentence:
         while node and steps <= len(heads):
             node, steps = heads[node - 1], steps + 1
         if node:
-            raise _malformed(path, int(rows[m - 1][-1]), f"token {m} is on or below a cycle of heads")
+            raise _malformed(
+                path, int(rows[m - 1][-1]), f"token {m} is on or below a cycle of heads"
+            )
     forms, lemmas, upos, xpos, relations = ([row[c] for row in rows] for c in (1, 2, 3, 4, 7))
     return Sentence(forms, lemmas, upos, xpos, heads, relations)
 

@@ -209,9 +209,7 @@ class Arborescence(Structure):
         w = check_weights(weights, self.n_features_)
         return arc_scores(base_matrix(sentences.features), w)
 
-    def _decode(
-        self, X: Any, Y: Sequence[Any], weights: Any, cost: float
-    ) -> list[list[int]]:
+    def _decode(self, X: Any, Y: Sequence[Any], weights: Any, cost: float) -> list[list[int]]:
         s, gold = self._stack(X, Y)
         given = (self._scores(s, weights), *s[1:], gold, cost, bool(self.single_root))
         arcs, without = self._engine().decode(*given)

@@ -81,7 +81,7 @@ def read_arcs(x: Any, *, example: int | None = None) -> Arcs:
     length = math.isqrt(rows)  # the largest T with T (T + 1) <= rows, or one more
     if length * (length + 1) != rows:
         raise InvalidInputError(
-            f"{where} has {rows} rows, which is not (T + 1) T for any T: for some of the arcs only, "
+            f"{where} has {rows} rows, which is not (T + 1) T for any T: for some of the arcs, "
             "give a pair (arcs, features).",
             example=example,
         )

@@ -44,9 +44,7 @@ class ArborescenceShard(Shard):
         Number of the first example in messages.
     """
 
-    def __init__(
-        self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0
-    ) -> None:
+    def __init__(self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0) -> None:
         self.base = base_matrix(sentences.features)
         self.graph = (sentences.arcs, sentences.head, sentences.dependent, sentences.tokens)
         self.tokens, self.gold = sentences.tokens, gold

@@ -127,7 +127,9 @@ def stack_trees(
     0 edge columns means that edges have no features.
     """
     if not isinstance(X, list | tuple | np.ndarray):
-        raise InvalidInputError(f"X is a {type(X).__name__}: give a list with one tree per example.")
+        raise InvalidInputError(
+            f"X is a {type(X).__name__}: give a list with one tree per example."
+        )
     trees = [as_tree(x, example=i) for i, x in enumerate(X, start)]
     nodes, offsets = stack_sequences([t.nodes for t in trees], n_inputs, start=start)
     parent, order = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
@@ -217,7 +219,7 @@ def _kinds(blocks: list[Any], parent: Ints, offsets: Ints) -> tuple[Ints, Any]:
         return kind, sp.csr_array(np.ones((1, 1)))
     rows = base_matrix(sp.vstack([sp.csr_array(b) for b in blocks], format="csr"))
     seen: dict[tuple[bytes, bytes], int] = {}
-    first = []
+    first: list[int] = []
     for v in np.flatnonzero(parent >= 0).tolist():
         own = slice(int(rows.indptr[v]), int(rows.indptr[v + 1]))
         key = rows.indices[own].tobytes(), rows.data[own].tobytes()

@@ -151,9 +151,9 @@ def best_other(unary, pair, kind, parent, order, offsets, gold):
         first = -1  # the root that leaves if none gains by it
         for q in range(offsets[i], offsets[i + 1]):
             v = order[q]
-            if parent[v] < 0:
-                if going[v] > -np.inf and (first < 0 or going[v] > going[first]):
-                    first = v
+            better = going[v] > -np.inf and (first < 0 or going[v] > going[first])
+            if parent[v] < 0 and better:
+                first = v
         missing[i] = first < 0
         if missing[i]:
             continue

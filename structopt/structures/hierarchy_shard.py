@@ -91,9 +91,7 @@ class HierarchyShard(Shard):
     class_weight : array of float, shape (K,)
     """
 
-    def __init__(
-        self, forest: Forest, allowed: Any, gold: Ints, class_weight: Floats
-    ) -> None:
+    def __init__(self, forest: Forest, allowed: Any, gold: Ints, class_weight: Floats) -> None:
         self.allowed, self.gold, self.cost = allowed, gold, class_weight[gold]
         self.n_labels, self.n_inputs = len(class_weight), forest.nodes.shape[1]
         self.offsets, self.parent, self.order, self.kind = forest[1:5]
@@ -201,9 +199,7 @@ class SingleHierarchy(HierarchyShard):
         self._rows = np.concatenate([np.arange(first, stop), len(whole.gold) + kinds])
         sparse, base = sp.issparse(whole.nodes), whole.base
         self.nodes = (
-            (base.indptr[first : stop + 1], base.indices, base.data)
-            if sparse
-            else whole.nodes[own]
+            (base.indptr[first : stop + 1], base.indices, base.data) if sparse else whole.nodes[own]
         )
 
     def single(self, i: int) -> SingleHierarchy:

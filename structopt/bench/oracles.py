@@ -172,11 +172,12 @@ def bench_oracles(
         for name in CASES if names is None else names:
             for each in CASES[name](np.random.default_rng(seed)):
                 report(f"{each.structure}, {each.question}")
-                bench.runs.append(_measure(each, repeats, enough))
+                bench.runs.append(measure(each, repeats, enough))
     return bench
 
 
-def _measure(case: Case, repeats: int, enough: float) -> Run:
+def measure(case: Case, repeats: int, enough: float) -> Run:
+    """Let everyone answer once and compare, then time them in turns."""
     values = {}
     for who, contender in case.contenders.items():
         answer = contender.run()  # compiles as well

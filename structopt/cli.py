@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
         "--learners", nargs="+", metavar="NAME", default=["perceptron", "mira", "frank-wolfe"],
         help="of perceptron, mira, frank-wolfe, cutting-plane (default: the first three)",
     )  # fmt: skip
-    parse.add_argument("--C", type=float, default=0.01, help="of M3N (default 0.01)")
+    parse.add_argument("--C", type=float, default=0.03, help="of M3N (default 0.03)")
     parse.add_argument(
         "--epochs", type=int, default=10, metavar="N", help="of online learners (default 10)"
     )

@@ -91,7 +91,7 @@ def run(
     test: Sequence[Sentence],
     *,
     learners: Sequence[str] = DEFAULT,
-    C: float = 0.01,
+    C: float = 0.03,
     epochs: int = 10,
     tol: float = 0.02,
     limit: float = 300.0,

@@ -142,7 +142,7 @@ def test_every_oracle_of_the_reference_is_brute_force(kind):
     check_oracles(Instance(*kind, engine="networkx"), most=8)
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 @given(kind=kinds)
 def test_shards_keep_the_contract(kind):
     this = Instance(*kind, examples=3)

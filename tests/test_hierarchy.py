@@ -18,7 +18,7 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.hierarchy_input import Tree, stack_trees
 
 MANY = settings(max_examples=200, deadline=None, derandomize=True)
-SOME = settings(max_examples=60, deadline=None, derandomize=True)
+SOME = settings(max_examples=40, deadline=None, derandomize=True)
 LABELS = "dcba"  # not in their natural order: ties must follow the order declared
 
 

@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "Arborescence": "structures.arborescence",
     "CRF": "baselines.crf",
     "Certificate": "certificate",
     "Chain": "structures.chain",
@@ -30,6 +31,7 @@ _HOME = {
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
     "HMM": "baselines.hmm",
+    "Hierarchy": "structures.hierarchy",
     "KernelMachine": "kernel_machine",
     "KernelMap": "kernels",
     "L1BallM3N": "formulations.l1_ball_m3n",
@@ -107,10 +109,12 @@ if TYPE_CHECKING:
     from structopt.result import Result
     from structopt.schemes import Scheme
     from structopt.selection import Selection, select
+    from structopt.structures.arborescence import Arborescence
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.constrain import constrain
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.hierarchy import Hierarchy
     from structopt.structures.label_vector import LabelVector
     from structopt.structures.lattice import Lattice
     from structopt.structures.markov_net import MarkovNet

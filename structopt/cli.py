@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo | srl | bench ...``; ``structopt --help`` lists all of it.
+"""The command line; ``structopt --help`` lists it.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -74,6 +74,24 @@ def _parser() -> argparse.ArgumentParser:
     srl.add_argument("--seed", type=int, default=0, help="of the split into training and test")
     srl.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
     srl.set_defaults(run=_srl)
+    parse = commands.add_parser(
+        "parse", help="train dependency parsers on a treebank in CoNLL-U and score them"
+    )
+    parse.add_argument(
+        "--data", metavar="DIR",
+        help="folder with *train.conllu[.gz] and *test.conllu[.gz] (default: UD English ParTUT "
+        "from STRUCTOPT_DATA)",
+    )  # fmt: skip
+    parse.add_argument(
+        "--learners", nargs="+", metavar="NAME", default=["perceptron", "mira", "frank-wolfe"],
+        help="of perceptron, mira, frank-wolfe, cutting-plane (default: the first three)",
+    )  # fmt: skip
+    parse.add_argument("--C", type=float, default=0.03, help="of M3N (default 0.03)")
+    parse.add_argument(
+        "--epochs", type=int, default=10, metavar="N", help="of online learners (default 10)"
+    )
+    parse.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    parse.set_defaults(run=_parse)
 
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
@@ -118,6 +136,12 @@ def _parser() -> argparse.ArgumentParser:
     path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
     _measured(path, repeats=3)
     path.set_defaults(run=_bench_path)
+    oracles = benches.add_parser(
+        "oracles", help="time per part of every oracle, beside networkx and other libraries"
+    )
+    oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
+    _measured(oracles, repeats=5)
+    oracles.set_defaults(run=_bench_oracles)
     return parser
 
 
@@ -253,6 +277,31 @@ def _bench_path(options: argparse.Namespace) -> int:
         )  # fmt: skip
     _publish("bench-path", [bench.table()], options)
     return 0 if bench.certified else FAILED
+
+
+def _bench_oracles(options: argparse.Namespace) -> int:
+    from structopt.bench.oracles import bench_oracles
+
+    with _spinner() as report:
+        bench = bench_oracles(options.only, repeats=options.repeats, report=report)
+    return _publish("bench-oracles", [bench.table()], options)
+
+
+def _parse(options: argparse.Namespace) -> int:
+    from structopt.bench import parsing
+    from structopt.datasets import load_partut, load_treebank
+
+    parts = ("train", "test")
+    if options.data is None:
+        train, test = (load_partut(part) for part in parts)
+    else:
+        train, test = (load_treebank(options.data, part) for part in parts)
+    with _spinner() as report:
+        bench = parsing.run(
+            train, test, learners=options.learners, C=options.C, epochs=options.epochs,
+            report=report,
+        )  # fmt: skip
+    return _publish("parse", [bench.table()], options)
 
 
 # ---------------------------------------------------------------------- showing

@@ -21,6 +21,7 @@ _HOME = {
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
+    "Cut": "structures.cut",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
     "Enumerated": "structures.enumerated",
@@ -80,6 +81,7 @@ if TYPE_CHECKING:
     from structopt.result import Result
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
+    from structopt.structures.cut import Cut
     from structopt.structures.enumerated import Enumerated
     from structopt.structures.matching import Matching
     from structopt.structures.matching_inputs import CandidateEdges

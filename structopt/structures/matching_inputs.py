@@ -12,7 +12,6 @@ as an array ``(n1, n2, d)``, as :class:`CandidateEdges`, or as a bipartite netwo
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -23,7 +22,7 @@ from numpy.typing import NDArray
 
 from structopt.errors import InvalidInputError
 from structopt.structures.inputs import as_matrix, check_columns, first_not_finite
-from structopt.structures.parts import Floats, Ints
+from structopt.structures.parts import Ints
 
 
 @dataclass(frozen=True)
@@ -130,7 +129,9 @@ def as_set(y: Any, example: int | None = None) -> frozenset[tuple[Any, Any]]:
             )
         return frozenset((int(i), int(j)) for i, j in np.argwhere(y != 0))
     try:
-        return frozenset((_plain(i), _plain(j)) for i, j in _pairs(y))
+        return frozenset(
+            (_plain(i), _plain(j)) for i, j in (y.tolist() if isinstance(y, np.ndarray) else y)
+        )
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"{where} is {y!r}: give a set of pairs (left, right) or a 0/1 matrix.",
@@ -177,10 +178,6 @@ def _names_of(pair: Pair) -> list[tuple[Any, Any]]:
         return [(i, j) for i, j in pair.edges.tolist()]
     left, right = pair.names
     return [(left[i], right[j]) for i, j in pair.edges.tolist()]
-
-
-def _pairs(y: Any) -> Iterable[Any]:
-    return y.tolist() if isinstance(y, np.ndarray) else y
 
 
 def _plain(node: Any) -> Any:

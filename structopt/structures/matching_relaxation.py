@@ -30,7 +30,8 @@ class MatchingRelaxation(Relaxation):
         self.owner, self.gold = shard.owner, shard.gold.astype(np.float64)
         self.loss = shard.loss
         missed = np.where(shard.gold, -shard.loss, 0.0)
-        self.loss_constant = np.bincount(shard.owner, missed, minlength=shard.n_examples)
+        constant = np.bincount(shard.owner, missed, minlength=shard.n_examples)
+        self.loss_constant = np.asarray(constant, dtype=np.float64)
         self._features = shard.features
         self._limits = (
             np.concatenate([pair.fertility[0] for pair in shard.pairs]),

@@ -145,8 +145,8 @@ class MatchingShard(Shard):
         wrong = output != self.gold
         lost = np.where(wrong, np.abs(self.loss), 0.0)
         apart = np.where(wrong, np.where(self.gold, scores, -scores), 0.0)
-        loss = np.bincount(self.owner, lost, minlength=self.n_examples)
-        score = np.bincount(self.owner, apart, minlength=self.n_examples)
+        loss: Floats = np.bincount(self.owner, lost, minlength=self.n_examples).astype(np.float64)
+        score: Floats = np.bincount(self.owner, apart, minlength=self.n_examples).astype(np.float64)
         score[missing] = np.inf  # nothing but gold is possible
         return Answers(output, loss, score)
 

@@ -1,7 +1,7 @@
 r"""Graphs with features on nodes and edges: what users hand in, read and checked.
 
-An example is ``(edges, node_features)`` or ``(edges, node_features, edge_features)``, where edges is
-an array (E, 2) of node numbers or a networkx graph; or a networkx graph alone, whose nodes (and
+An example is ``(edges, node_features)`` or ``(edges, node_features, edge_features)``, where edges
+is an array (E, 2) of node numbers or a networkx graph; or a networkx graph alone, whose nodes (and
 edges, or none) have the attribute ``features``.
 
 >>> import numpy as np

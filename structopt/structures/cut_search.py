@@ -89,10 +89,8 @@ class CutSearch:
             if bound[node] >= least:
                 break
             start, end = (source, node) if found[node] else (node, sink)
-            side, after, more = self._flow(left, start, end)
-            flipped = (
-                side[: self.n] & (found == 1) if found[node] else side[: self.n] | (found == 1)
-            )
+            side, _, more = self._flow(left, start, end)
+            flipped = side[: self.n] if found[node] else side[: self.n] | (found == 1)
             crossing = self._crossing(left, np.append(flipped, [True, False]))
             if crossing < least:
                 least, best, slack = crossing, flipped.astype(np.int64), more
@@ -103,7 +101,7 @@ class CutSearch:
         gain, loss = np.maximum(scores, 0.0), np.maximum(-scores, 0.0)
         none = np.zeros(self.n)
         arcs = np.concatenate([gain, loss, costs, none, none, costs])
-        return np.bincount(self._place, arcs, minlength=len(self._row))
+        return np.bincount(self._place, arcs, minlength=len(self._row)).astype(np.float64)
 
     def _flow(
         self, capacity: Floats, source: int, sink: int

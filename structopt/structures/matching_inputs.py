@@ -128,10 +128,9 @@ def as_set(y: Any, example: int | None = None) -> frozenset[tuple[Any, Any]]:
                 f"{where} is a matrix with entries other than 0 and 1.", example=example
             )
         return frozenset((int(i), int(j)) for i, j in np.argwhere(y != 0))
+    pairs = y.tolist() if isinstance(y, np.ndarray) else y
     try:
-        return frozenset(
-            (_plain(i), _plain(j)) for i, j in (y.tolist() if isinstance(y, np.ndarray) else y)
-        )
+        return frozenset((_plain(i), _plain(j)) for i, j in pairs)
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"{where} is {y!r}: give a set of pairs (left, right) or a 0/1 matrix.",

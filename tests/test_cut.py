@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.methods import registry
 from structopt.structures.oracles import best_other, loss_augmented, slack_rescaled, worst
 
 
@@ -243,3 +244,72 @@ def test_what_cannot_be_answered_is_refused():
     for bad in ({"labels": (0, 1, 2)}, {"engine": "magic"}):
         with pytest.raises(InvalidInputError, match=next(iter(bad))):
             so.Cut(**bad).fit(X, Y)
+
+
+def contrary(rng, n=6):
+    """Return examples whose neighbours always differ: free edge weights would be negative."""
+    X = [([(0, 1), (1, 2)], rng.normal(size=(3, 1))) for _ in range(n)]
+    return X, [[0, 1, 0], [1, 0, 1]] * (n // 2)
+
+
+@pytest.mark.parametrize("method", ["perceptron", "mira"])
+@pytest.mark.parametrize("average", [True, False])
+def test_online_methods_keep_edge_weights_nonnegative(method, average):
+    X, Y = contrary(np.random.default_rng(0))
+    structure = so.Cut().fit(X, Y)
+    run = registry.make(method)(
+        structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+    )
+    models = []
+    for _ in range(4):
+        run.step()
+        models.append(run.model())
+        assert run.current[1] >= 0
+        assert models[-1][1] >= 0
+
+
+def test_the_average_of_projected_weights_is_their_average():
+    X, Y = contrary(np.random.default_rng(1))
+    structure = so.Cut().fit(X, Y)
+    run = so.Perceptron(structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=5)
+    seen, learn = [], run._learn
+
+    def watch(*args):
+        mistake = learn(*args)
+        seen.append(run.current.copy())
+        return mistake
+
+    run._learn = watch
+    for _ in range(5):
+        run.step()
+    np.testing.assert_allclose(run.model(), np.mean(seen, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize(("method", "formulation"), [("frank-wolfe", so.M3N()), ("em", so.L1M3N())])
+def test_methods_that_learn_free_weights_refuse(method, formulation):
+    X, Y = contrary(np.random.default_rng(0))
+    model = so.StructuredClassifier(so.Cut(), formulation, method=method)
+    with pytest.raises(IncompatibleError, match=r"Cut keeps some.* >= 0"):
+        model.fit(X, Y)
+
+
+def test_the_certificate_says_what_rounding_costs():
+    # sevenths do not round evenly; one integer round leaves an excess behind
+    rng = np.random.default_rng(0)
+    X = [([(0, 1), (1, 2), (0, 2)], rng.normal(size=(3, 2)) / 7) for _ in range(8)]
+    Y = [list(rng.integers(2, size=3)) for _ in X]
+    structure = so.Cut().fit(X, Y)
+    exact = solve(structure, so.M3N(1.0), X, Y, tol=1e-4)
+    data = so.DataSet.of(structure, X, Y)
+    shard = data.shards[0]
+    ask = shard.ask
+
+    def coarse(oracle, weights):
+        answers = ask(oracle, weights)
+        return so.Answers(answers.outputs, answers.loss, answers.score, excess=np.full(8, 1e-5))
+
+    shard.ask = coarse
+    result = so.CuttingPlane(structure, so.M3N(1.0), data, tol=1e-3).solve()
+    assert result.certificate.certified
+    assert "8e-05 of the primal" in result.certificate.note
+    assert result.certificate.primal >= exact.certificate.dual

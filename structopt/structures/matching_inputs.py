@@ -149,6 +149,8 @@ def gold_mask(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.bool
             example=example,
         )
     chosen = as_set(y, example)
+    if not chosen:
+        return np.zeros(len(pair.edges), dtype=bool)
     mask = np.fromiter(
         (edge in chosen for edge in _names_of(pair)), dtype=bool, count=len(pair.edges)
     )
@@ -174,7 +176,7 @@ def gold_mask(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.bool
 
 def _names_of(pair: Pair) -> list[tuple[Any, Any]]:
     if pair.names is None:
-        return [(i, j) for i, j in pair.edges.tolist()]
+        return list(zip(*pair.edges.T.tolist(), strict=True))
     left, right = pair.names
     return [(left[i], right[j]) for i, j in pair.edges.tolist()]
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from structopt.errors import InvalidInputError
 from structopt.formulations.l1_ball_m3n import L1BallM3N
+from structopt.projections.box import project_box
 from structopt.projections.cut import CutPolytope
 from structopt.projections.l1_ball import project_l1_ball
 from structopt.projections.matching import MatchingPolytope
@@ -211,3 +212,10 @@ def test_far_points_and_bad_ones():
         MatchingPolytope(
             np.array([1, 0]), np.array([0, 0]), (np.ones(2), np.ones(1)), np.array([[0, 2]] * 3)
         )
+
+
+def test_an_empty_box_is_refused():
+    np.testing.assert_array_equal(project_box([3.0, -1.0], 0.0, 2.0).point, [2.0, 0.0])
+    for v, low, high in (([0.0], 1.0, 0.0), ([np.nan], 0.0, 1.0), ([0.0], np.nan, 1.0)):
+        with pytest.raises(InvalidInputError):
+            project_box(v, low, high)

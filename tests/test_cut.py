@@ -221,6 +221,7 @@ def test_graphs_and_outputs_come_in_several_forms(tmp_path):
         (([(0, 1)], np.zeros((2, 1)), np.ones((2, 1))), [0, 1], "1 edges but 2 rows"),
         (([(0, 1)], np.zeros((2, 1))), [0], "1 labels; its graph has 2"),
         (([(0, 1)], np.zeros((2, 1))), [0, 7], "7"),
+        (([], np.zeros((0, 1))), [], "no nodes"),
         (3, [0], "give .edges, node_features"),
         (nx.path_graph(2), [0, 1], "attribute features"),
     ],
@@ -313,3 +314,18 @@ def test_the_certificate_says_what_rounding_costs():
     assert result.certificate.certified
     assert "8e-05 of the primal" in result.certificate.note
     assert result.certificate.primal >= exact.certificate.dual
+
+
+def test_parallel_passes_and_generated_scenes_agree():
+    X, Y = so.datasets.make_grids(4, side=6, n_features=4, seed=3)
+    runs = [
+        so.StructuredClassifier(so.Cut(), so.M3N(0.1), tol=1e-4, n_jobs=jobs).fit(X, Y)
+        for jobs in (1, 2)
+    ]
+    primal, other = (run.result_.certificate.primal for run in runs)
+    assert primal == pytest.approx(other, rel=2e-4)
+    assert runs[0].score(X, Y) > 0.8
+    again = so.datasets.make_grids(2, side=6, n_features=4, seed=3)
+    np.testing.assert_array_equal(again[0][1][1], X[1][1])
+    with pytest.raises(InvalidInputError, match="side >= 2"):
+        so.datasets.make_grids(side=1)

@@ -235,3 +235,27 @@ def test_slack_rescaling_is_refused_before_any_work():
         solve(structure, so.StructSVM(1.0, rescale="slack"), X, Y)
     with pytest.raises(IncompatibleError, match="does not know"):
         structure.encode(X, Y).ask(slack_rescaled, np.zeros(2))
+
+
+def test_parallel_passes_and_generated_alignments_agree():
+    X, Y = so.datasets.make_alignments(20, n_features=4, mean_edges=12, seed=3)
+    X, Y = [*X, np.zeros((0, 3, 4))], [*Y, set()]  # an empty sentence does no harm
+    runs = [
+        so.StructuredClassifier(so.Matching(), so.M3N(0.1), tol=1e-4, n_jobs=jobs).fit(X, Y)
+        for jobs in (1, 2)
+    ]
+    primal, other = (run.result_.certificate.primal for run in runs)
+    assert primal == pytest.approx(other, rel=2e-4)
+    assert runs[0].score(X, Y) > 0.5
+    again = so.datasets.make_alignments(2, n_features=4, mean_edges=12, seed=3)
+    np.testing.assert_array_equal(again[0][1], X[1])
+    with pytest.raises(InvalidInputError, match="n_features >= 3"):
+        so.datasets.make_alignments(n_features=2)
+
+
+def test_the_empty_matching_is_all_there_is():
+    x = np.zeros((0, 2, 1))
+    structure = so.Matching().fit([np.zeros((1, 1, 1))], [set()])
+    assert structure.second_best(x, np.ones(1), set()) is None
+    assert structure.argmax(x, np.ones(1)) == frozenset()
+    assert structure.encode([x], [set()]).relaxation().project(np.zeros(0), error=1e-3).error == 0

@@ -50,6 +50,8 @@ def read_graph(
     graph, nodes, own = (*x, None)[:3]
     node_features = _features(nodes, n_node, f"{where} (node features)", example)
     n_nodes, names = node_features.shape[0], None
+    if n_nodes == 0:
+        raise InvalidInputError(f"{where} has no nodes: leave it out.", example=example)
     if isinstance(graph, nx.Graph):
         names = list(graph.nodes)
         place = {node: k for k, node in enumerate(names)}

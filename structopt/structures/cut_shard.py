@@ -138,7 +138,7 @@ class CutShard(Shard):
 
     def _check_bipartite(self) -> None:
         for i, search in enumerate(self.searches):
-            if search.sides() is None:
+            if search.sides is None:
                 raise IncompatibleError(
                     f"Example {self.start + i} has a cycle of odd length: {HARD}."
                 )

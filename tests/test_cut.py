@@ -43,15 +43,26 @@ def outputs_of(x):
     return [list(y) for y in itertools.product([0, 1], repeat=len(x[1]))]
 
 
-@given(problem=graphs(), weights=weights_, engine=st.sampled_from(["scipy", "networkx"]))
-@hypothesis_settings(max_examples=250, deadline=None)
-def test_oracles_equal_brute_force(problem, weights, engine):
+@given(problem=graphs(), weights=weights_)
+@hypothesis_settings(max_examples=200, deadline=None)
+def test_oracles_equal_brute_force(problem, weights):
+    check_oracles(problem, weights, "scipy")
+
+
+@given(problem=graphs(), weights=weights_)
+@hypothesis_settings(max_examples=25, deadline=None)
+def test_the_reference_equals_brute_force(problem, weights):
+    check_oracles(problem, weights, "networkx")
+
+
+def check_oracles(problem, weights, engine):
     (x, gold), w = problem, np.array(weights)
     structure = so.Cut(class_weight={1: 1.5}, engine=engine).fit([PAIR], [[0, 1]])
-    truth = so.Enumerated(outputs_of, structure.joint_features, structure.loss).fit([x], [gold])
+    row = {tuple(y): structure.joint_features(x, y) for y in outputs_of(x)}
+    truth = so.Enumerated(outputs_of, lambda _, y: row[tuple(y)], structure.loss)
 
     def score(y):
-        return truth.score(x, y, w)
+        return float((row[tuple(y)] @ w)[0])
 
     def augmented(y):
         return score(y) + structure.loss(gold, y)
@@ -75,7 +86,7 @@ def test_the_worst_labelling_of_bipartite_graphs(problem, weights):
 
 
 @given(problems=st.lists(graphs(bipartite=True), min_size=1, max_size=3), weights=weights_)
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_shards_agree_with_single_examples(problems, weights):
     X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
     structure = so.Cut(class_weight={1: 2.0}).fit([PAIR], [[0, 1]])
@@ -98,7 +109,7 @@ def test_shards_agree_with_single_examples(problems, weights):
 
 
 @given(problems=st.lists(graphs(), min_size=1, max_size=3), weights=weights_)
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_the_relaxation_is_the_same_problem(problems, weights):
     X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
     structure = so.Cut(class_weight={1: 2.0}).fit([PAIR], [[0, 1]])
@@ -152,7 +163,7 @@ KEPT = {"svm-unit", "svm-margin", "m3n", "lp", "lp-free", "elastic"}
 
 
 @pytest.mark.parametrize("kind", sorted(KEPT))
-@pytest.mark.parametrize("backend", ["auto", "clarabel", "cvxpy"])
+@pytest.mark.parametrize("backend", ["auto", "cvxpy"])
 def test_every_formulation_reaches_the_enumerated_optimum(kind, backend):
     problem = X, Y, structure, _ = small_graphs(np.random.default_rng(2))
     truth = optimum(kind, 1.0, problem, extra=lambda w: [w[2] >= 0])

@@ -19,9 +19,11 @@ _HOME = {
     "Answers": "structures.shards",
     "Arborescence": "structures.arborescence",
     "CRF": "baselines.crf",
+    "CandidateEdges": "structures.matching_inputs",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
+    "Cut": "structures.cut",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
     "EM": "methods.em",
@@ -43,6 +45,7 @@ _HOME = {
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
     "MarkovNet": "structures.markov_net",
+    "Matching": "structures.matching",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
     "Path": "paths",
@@ -113,11 +116,14 @@ if TYPE_CHECKING:
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
     from structopt.structures.constrain import constrain
+    from structopt.structures.cut import Cut
     from structopt.structures.enumerated import Enumerated
     from structopt.structures.hierarchy import Hierarchy
     from structopt.structures.label_vector import LabelVector
     from structopt.structures.lattice import Lattice
     from structopt.structures.markov_net import MarkovNet
+    from structopt.structures.matching import Matching
+    from structopt.structures.matching_inputs import CandidateEdges
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

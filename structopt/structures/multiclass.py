@@ -26,6 +26,7 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base import Structure, check_lengths
 from structopt.structures.inputs import as_matrix, check_columns, check_weights, first_not_finite
 from structopt.structures.labels import LabelSet
+from structopt.structures.multiclass_relaxation import MulticlassRelaxation
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 from structopt.structures.shards import Answers, Shard
@@ -203,6 +204,10 @@ class MulticlassShard(Shard):
     def single(self, i: int) -> SingleRow:
         """Return row i as a shard of its own: a view."""
         return SingleRow(self, i)
+
+    def relaxation(self) -> MulticlassRelaxation:
+        """Return all labels as one product of simplices."""
+        return MulticlassRelaxation(self)
 
     def _scores(self, weights: Floats) -> Floats:
         n_inputs = self.matrix.shape[1]

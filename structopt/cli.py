@@ -142,6 +142,19 @@ def _parser() -> argparse.ArgumentParser:
     oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
     _measured(oracles, repeats=5)
     oracles.set_defaults(run=_bench_oracles)
+
+    reproduce = commands.add_parser(
+        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
+    )
+    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
+    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
+    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
+    reproduce.add_argument(
+        "--out", default="structopt-results", metavar="DIR",
+        help="where results go, and finished parts are looked for (structopt-results)",
+    )  # fmt: skip
+    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
+    reproduce.set_defaults(run=_reproduce)
     return parser
 
 
@@ -302,6 +315,35 @@ def _parse(options: argparse.Namespace) -> int:
             report=report,
         )  # fmt: skip
     return _publish("parse", [bench.table()], options)
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from structopt.errors import InvalidInputError
+    from structopt.reproduce.command import listing, reproduce
+
+    console = Console()
+    if options.list:
+        for line in listing(options.out):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return 0
+    if options.name is None:
+        raise InvalidInputError("Which table or figure? `structopt reproduce --list` names them.")
+    outcome, table, files = reproduce(
+        options.name, full=options.full, out=options.out, command=options.command,
+        picture=not options.no_picture,
+    )  # fmt: skip
+    _show(table, console)
+    for path in files:
+        console.print(f"written: {path}", markup=False, soft_wrap=True)
+    if outcome.interrupted:
+        console.print(
+            f"Interrupted after {len(outcome.rows)} of {outcome.total} cells; the same command "
+            "goes on from there."
+        )
+        return INTERRUPTED
+    return 0
 
 
 # ---------------------------------------------------------------------- showing

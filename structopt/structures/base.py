@@ -31,7 +31,7 @@ from structopt.structures.oracles import Oracle, best_other, loss_augmented, sla
 from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard, as_row
 
-ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled")
+ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled", "marginals")
 
 
 class Structure(Parameters):
@@ -81,6 +81,13 @@ class Structure(Parameters):
     def slack_rescaled(self, x: Any, weights: Floats, gold: Any) -> Any:
         """Return the y that maximises ``loss(gold, y) * (1 - w . delta(y))``."""
         raise self._lacks("slack_rescaled")
+
+    def marginals(self, X: Sequence[Any], weights: Floats) -> list[Floats]:
+        """Return, for every example, the probability of each label at each part.
+
+        Under ``p(y) ~ exp(w . phi(x, y))``; columns are in the order of ``labels_``.
+        """
+        raise self._lacks("marginals")
 
     def abilities(self) -> frozenset[str]:
         """Return the names of the questions this structure can answer."""

@@ -38,6 +38,7 @@ from structopt.structures.hierarchy_shard import HierarchyShard, TreeScores, k_b
 from structopt.structures.labels import LabelSet
 from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard
+from structopt.structures.sum_product_kernels import node_marginals
 
 ENGINES = ("compiled", "networkx")
 
@@ -198,6 +199,15 @@ class Hierarchy(Structure):
         codes = self._decode(forest, self._scores(forest, weights).masked(allowed))
         labels = self.labels_.decode(codes)
         return [labels[a:b] for a, b in pairwise(forest.offsets.tolist())]
+
+    def marginals(self, X: Sequence[Any], weights: Floats) -> list[Floats]:
+        """Return the probability of each label at each node, by sum-product."""
+        if len(X) == 0:
+            return []
+        forest, allowed, _ = self._stack(X, [None] * len(X))
+        scores = self._scores(forest, weights).masked(allowed)
+        found = node_marginals(*scores, forest.kind, forest.parent, forest.order)
+        return [found[a:b] for a, b in pairwise(forest.offsets.tolist())]
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named.

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base import Structure, check_lengths
@@ -127,6 +128,10 @@ class Multiclass(Structure):
         """Return the best label of every row."""
         scores = self._scores(self._matrix(X, self.n_inputs_), weights)
         return self.labels_.decode(np.argmax(scores, axis=1))
+
+    def marginals(self, X: Any, weights: Floats) -> list[Floats]:
+        """Return the probability of each label, for every row."""
+        return list(softmax(self._scores(self._matrix(X, self.n_inputs_), weights), axis=1))
 
     def part_count(self, y: Any) -> int:
         """Return 1: a label is right or wrong."""

@@ -111,7 +111,9 @@ class PageFeatures:
         column = {name: k for k, name in enumerate(self.names_)}
         inputs = []
         for page in pages:
-            rows = [sorted(column[n] for n in names if n in column) for names in node_features(page)]
+            rows = [
+                sorted(column[n] for n in names if n in column) for names in node_features(page)
+            ]
             ends = np.cumsum([0, *map(len, rows)])
             flat = np.array([k for row in rows for k in row], dtype=np.int64)
             nodes = sp.csr_array(

@@ -105,7 +105,9 @@ def read_swde(
         try:
             nodes = parse_page(raw.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
-            raise FileFormatError(f"{os.fspath(archive)}, page {name}: no UTF-8: {error}") from error
+            raise FileFormatError(
+                f"{os.fspath(archive)}, page {name}: no UTF-8: {error}"
+            ) from error
         except FileFormatError as error:
             raise FileFormatError(f"{os.fspath(archive)}, page {name}: {error}") from error
         page = PurePosixPath(name).stem

@@ -76,10 +76,12 @@ def load_horses(
     FileFormatError
         A file is no whole image, or image and mask do not fit; the message names it.
     """
+    if n_images is not None and n_images < 1:
+        raise InvalidInputError(f"n_images must be at least 1; got {n_images}.")
     folder = (data_home() if home is None else Path(home).expanduser()) / FOLDER
     kind = "rgb" if colour else "gray"
     masks = sorted(path for path in folder.glob("figure_ground/*") if path.is_file())[:n_images]
-    if not masks or n_images == 0:
+    if not masks:
         raise MissingDataError(
             f"There are no masks in {folder / 'figure_ground'}: put images there, white where the "
             f"figure is, and images of the same names into {folder / kind}; another folder is named"
@@ -136,7 +138,9 @@ def image_grid(pixels: Floats, figure: NDArray[np.bool_], *, cells: int = 40) ->
     channels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     mean = _average(channels, shape)
     spread = np.sqrt(np.maximum(_average(channels**2, shape) - mean**2, 0.0))
-    r, c = np.meshgrid(*(np.linspace(-1.0, 1.0, n) if n > 1 else [0.0] for n in shape), indexing="ij")
+    r, c = np.meshgrid(
+        *(np.linspace(-1.0, 1.0, n) if n > 1 else [0.0] for n in shape), indexing="ij"
+    )
     place = np.stack([np.ones(shape), r, c, r**2, c**2, r * c], axis=2)
     nodes = np.concatenate([place[:, :, :1], mean, mean**2, spread, place[:, :, 1:]], axis=2)
     number = np.arange(shape[0] * shape[1]).reshape(shape)

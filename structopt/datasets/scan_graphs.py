@@ -4,12 +4,12 @@ A scan is cut into square tiles; a tile is one example of :class:`structopt.Cut`
 
     x = (edges, node_features, edge_features),    y_j = 1 where point j is ground.
 
-Nodes are points. Their features: a constant; for each radius r the height above the lowest point
-within r (in units of r, in the plane); of the plane fitted to the k nearest points (the smallest
-principal component) its uprightness and the share of the variance across it; whether the return is
-the first and the last of its pulse; and the intensity, scaled to mean 0 and deviation 1 in the
-scan. Edges join points to their k nearest ones in space; their features, all >= 0, are a constant
-and exp(-|dz| / 0.5 m), which is large where the height does not change.
+Nodes are points. Their features: a constant; exp(-h / 0.3 m), near 1 on the ground, for the height
+h above the lowest point within each of some radii in the plane; of the plane fitted to a point and
+its k nearest ones (the smallest principal component) its uprightness and the share of the variance
+across it; whether the return is the first and the last of its pulse; and the intensity, scaled to
+mean 0 and deviation 1 in the scan. Edges join points to their k nearest ones in space; their
+features, all >= 0, are a constant and exp(-|dz| / 0.5 m), large where the height does not change.
 
 >>> import numpy as np
 >>> rng = np.random.default_rng(0)
@@ -37,10 +37,10 @@ GROUND = 2
 """The class of the LAS format."""
 RADII = (1.0, 3.0, 10.0)
 """Metres: a shrub, a tree, the slope."""
-STEP = 0.5
-"""Metres of height over which an edge loses a factor e."""
+LOW, STEP = 0.3, 0.5
+"""Metres of height over which a node's and an edge's feature lose a factor e."""
 NODE_FEATURES = (
-    "bias", *(f"height within {r:g} m" for r in RADII), "upright", "rough", "first return",
+    "bias", *(f"low within {r:g} m" for r in RADII), "upright", "rough", "first return",
     "last return", "intensity",
 )  # fmt: skip
 EDGE_FEATURES = ("edge", "level")
@@ -112,12 +112,12 @@ def _neighbours(xyz: Floats, k: int) -> Ints:
 
 def _node_features(scan: Scan, k: int) -> Floats:
     xyz, z = scan.xyz, scan.xyz[:, 2]
-    heights = [(z - _lowest(xyz, radius)) / radius for radius in RADII]
+    lows = [np.exp(-(z - _lowest(xyz, radius)) / LOW) for radius in RADII]
     upright, rough = _planes(xyz, min(k + 1, len(xyz)))
     spread = scan.intensity.std()
     columns = [
         np.ones(len(xyz)),
-        *heights,
+        *lows,
         upright,
         rough,
         (scan.return_number == 1).astype(np.float64),

@@ -102,6 +102,7 @@ def read_swde(
                 values.setdefault(page, {}).setdefault(text, attribute)
     pages = []
     for name, raw in _members(archive):
+        where = f"{os.fspath(archive)}, page {name}"
         try:
             nodes = parse_page(raw.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
@@ -109,7 +110,7 @@ def read_swde(
                 f"{os.fspath(archive)}, page {name}: no UTF-8: {error}"
             ) from error
         except FileFormatError as error:
-            raise FileFormatError(f"{os.fspath(archive)}, page {name}: {error}") from error
+            raise FileFormatError(f"{where}: {error}") from error
         page = PurePosixPath(name).stem
         pages.append(WebPage(page, nodes, label_nodes(nodes, values.get(page, {}))))
         if len(pages) == n_pages:

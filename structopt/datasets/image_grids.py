@@ -138,24 +138,25 @@ def image_grid(pixels: Floats, figure: NDArray[np.bool_], *, cells: int = 40) ->
     channels = pixels[:, :, None] if pixels.ndim == 2 else pixels
     mean = _average(channels, shape)
     spread = np.sqrt(np.maximum(_average(channels**2, shape) - mean**2, 0.0))
-    r, c = np.meshgrid(
-        *(np.linspace(-1.0, 1.0, n) if n > 1 else [0.0] for n in shape), indexing="ij"
-    )
-    place = np.stack([np.ones(shape), r, c, r**2, c**2, r * c], axis=2)
-    nodes = np.concatenate([place[:, :, :1], mean, mean**2, spread, place[:, :, 1:]], axis=2)
+    nodes = np.concatenate([np.ones((*shape, 1)), mean, mean**2, spread, _place(shape)], axis=2)
     number = np.arange(shape[0] * shape[1]).reshape(shape)
     across = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
     down = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)
     edges: Ints = np.concatenate([across, down]).astype(np.int64)
-    flat = mean.reshape(len(number.ravel()), -1)
+    flat = mean.reshape(number.size, -1)
     contrast = ((flat[edges[:, 0]] - flat[edges[:, 1]]) ** 2).sum(axis=1)
-    scale = contrast.mean()
-    likeness = np.exp(-contrast / (2.0 * scale if scale > 0 else 1.0))
-    labels: Ints = (_average(figure[:, :, None].astype(np.float64), shape)[:, :, 0] > 0.5).astype(
-        np.int64
-    )
+    scale = 2.0 * contrast.mean()
+    likeness = np.exp(-contrast / scale) if scale > 0 else np.ones(len(edges))
+    share = _average(figure[:, :, None].astype(np.float64), shape)[:, :, 0]
+    labels: Ints = (share > 0.5).astype(np.int64)
     edge_features = np.stack([np.ones(len(edges)), likeness], axis=1)
-    return (edges, nodes.reshape(len(flat), -1), edge_features), labels
+    return (edges, nodes.reshape(number.size, -1), edge_features), labels
+
+
+def _place(shape: tuple[int, ...]) -> Floats:
+    """Return r, c, r^2, c^2 and r c of the cells; the middle is (0, 0)."""
+    r, c = np.meshgrid(*((2 * np.arange(n) + 1) / n - 1.0 for n in shape), indexing="ij")
+    return np.stack([r, c, r**2, c**2, r * c], axis=2)
 
 
 def _average(channels: Floats, shape: tuple[int, ...]) -> Floats:

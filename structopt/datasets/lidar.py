@@ -68,5 +68,5 @@ def read_scan(path: str | os.PathLike[str]) -> Scan:
             )
         if not np.isfinite(array).all():
             raise FileFormatError(f"{name}: {key} holds what is not finite.")
-    values = [found[key].astype(np.float64) for key in ARRAYS[:-1]]
-    return Scan(*values, found["classification"].astype(np.int64))
+    xyz, first, last, intensity = (found[key].astype(np.float64) for key in ARRAYS[:-1])
+    return Scan(xyz, first, last, intensity, found["classification"].astype(np.int64))

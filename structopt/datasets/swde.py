@@ -106,9 +106,7 @@ def read_swde(
         try:
             nodes = parse_page(raw.decode("utf-8-sig"))
         except UnicodeDecodeError as error:
-            raise FileFormatError(
-                f"{os.fspath(archive)}, page {name}: no UTF-8: {error}"
-            ) from error
+            raise FileFormatError(f"{where}: not UTF-8: {error}") from error
         except FileFormatError as error:
             raise FileFormatError(f"{where}: {error}") from error
         page = PurePosixPath(name).stem
@@ -131,7 +129,8 @@ def read_table(path: str | os.PathLike[str]) -> tuple[str, dict[str, list[str]]]
     attribute = lines[0][1].split("\t")[2].strip()
     rows: dict[str, list[str]] = {}
     for number, line in lines[2:]:
-        page, count, *texts = line.rstrip("\t").split("\t")
+        page, _, rest = line.rstrip("\t").partition("\t")
+        count, *texts = rest.split("\t")
         if page in rows:
             raise at(path, number, f"page {page} again")
         texts = [] if texts == [NOTHING] else [" ".join(html.unescape(t).split()) for t in texts]

@@ -11,10 +11,14 @@ downloaded unless you call :func:`~structopt.datasets.download.fetch`.
 
 from __future__ import annotations
 
+from structopt.datasets.alignments import make_alignments
+from structopt.datasets.arc_features import ArcFeatures
 from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
+from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.download import fetch
+from structopt.datasets.grids import make_grids
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.image_grids import image_grid, load_horses, read_pair
 from structopt.datasets.lattices import LatticeData, make_lattices
@@ -25,10 +29,12 @@ from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
 from structopt.datasets.page_features import PageFeatures
 from structopt.datasets.scan_graphs import Scan, scan_tiles
+from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
+    "ArcFeatures",
     "ChainCRF",
     "ColumnSentence",
     "ConstrainedLabels",
@@ -53,19 +59,26 @@ __all__ = [
     "load_lidar",
     "load_medpost",
     "load_optdigits",
+    "load_partut",
     "load_smt_nbest",
+    "load_srl",
     "load_swde",
+    "load_treebank",
+    "make_alignments",
     "make_chain_crf",
     "make_classes",
     "make_constrained_labels",
+    "make_grids",
     "make_lattices",
     "read_columns",
+    "read_conllu",
     "read_letters",
     "read_medpost",
     "read_nbest",
     "read_optdigits",
     "read_pair",
     "read_scan",
+    "read_srl",
     "read_swde",
     "scan_tiles",
 ]

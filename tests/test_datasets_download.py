@@ -6,6 +6,7 @@ import pickle
 import sys
 import threading
 import zipfile
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -246,6 +247,8 @@ def test_missing_data_names_the_command(tmp_path, monkeypatch):
         "conll2000": datasets.load_conll2000,
         "conll2002": datasets.load_conll2002,
         "medpost": datasets.load_medpost,
+        "partut": partial(datasets.load_partut, "dev"),
+        "srl": datasets.load_srl,
     }.items():
         with pytest.raises(MissingDataError, match=f"structopt data fetch {name}`"):
             load()

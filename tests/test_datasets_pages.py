@@ -8,6 +8,7 @@ import tarfile
 import numpy as np
 import pytest
 
+import structopt as so
 from structopt.datasets import PageFeatures, load_swde, read_swde
 from structopt.datasets import swde as module
 from structopt.datasets.page_features import node_features, shape
@@ -127,6 +128,23 @@ def test_page_features_refuse_nonsense():
         PageFeatures(min_count=99).fit([parse_page("<p>a")])
     with pytest.raises(InvalidInputError, match="fit"):
         PageFeatures().transform([])
+
+
+def test_a_hierarchy_learns_to_extract_from_pages_of_a_template():
+    html = "<h2>{}</h2><ul><li><b>Author</b>: {}<li><b>Date</b>: {}</ul>"
+    books = [("Emma", "Jane Austen", 1815), ("Moby Dick", "Herman Melville", 1851),
+             ("Walden", "Henry Thoreau", 1854), ("Ulysses", "James Joyce", 1922)]  # fmt: skip
+    pages = [parse_page(html.format(*book)) for book in books]
+    Y = [
+        label_nodes(page, {title: "title", f": {author}": "author"})
+        for page, (title, author, _) in zip(pages, books, strict=True)
+    ]
+    features = PageFeatures().fit(pages[:2])
+    X = features.transform(pages)
+    allowed = {"text": ["title", "author", "other"], "element": ["inside", "outside"]}
+    structure = so.Hierarchy(allowed=allowed)
+    model = so.StructuredClassifier(structure, so.M3N(C=10.0)).fit(X[:2], Y[:2])
+    assert model.predict(X[2:]) == Y[2:]
 
 
 # ---------------------------------------------------------------------- archive and tables

@@ -247,6 +247,7 @@ def _data_list(options: argparse.Namespace) -> int:
 
 
 def _data_fetch(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
     from structopt.datasets.download import fetch
     from structopt.errors import InvalidInputError
 
@@ -257,6 +258,7 @@ def _data_fetch(options: argparse.Namespace) -> int:
         known = dict(pair.split("=", 1) for pair in options.sha256)
     with _spinner() as report:
         done = fetch(options.name, known_hash=known, report=report)
+    print(f"terms of {options.name}: {CATALOGUE[options.name].licence}")
     for one in done:
         for path in one.paths:
             print(f"{'already there' if one.was_there else 'written'}: {path}")

@@ -93,7 +93,9 @@ def catalogued(server, tmp_path, monkeypatch):
 
 
 def everything(folder):
-    return sorted(str(p.relative_to(folder)) for p in folder.rglob("*") if p.is_file())
+    """All files, and folders without any."""
+    found = [p for p in folder.rglob("*") if p.is_file() or not any(p.iterdir())]
+    return sorted(str(p.relative_to(folder)) for p in found)
 
 
 SUM = hashlib.sha256(DIGITS).hexdigest()
@@ -284,6 +286,7 @@ def test_fetch_command(catalogued, tmp_path, capsys):
     assert "FILE=SUM" in capsys.readouterr().err
     assert cli.main(["data", "fetch", "optdigits", "--no-checksum"]) == 0
     printed = capsys.readouterr().out
+    assert "terms of optdigits: free" in printed
     assert f"written: {tmp_path / 'optdigits' / 'optdigits.tra'}" in printed
     assert SUM in printed
     assert cli.main(["data", "fetch", "optdigits", "--sha256", f"optdigits.tra={SUM}"]) == 0

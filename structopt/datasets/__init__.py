@@ -20,7 +20,8 @@ from structopt.datasets.digits import digit_source, load_digit_words, load_digit
 from structopt.datasets.download import fetch
 from structopt.datasets.grids import make_grids
 from structopt.datasets.home import data_home, find_data
-from structopt.datasets.image_grids import image_grid, load_horses, read_pair
+from structopt.datasets.horses import load_horses, read_pair
+from structopt.datasets.image_grids import image_grid
 from structopt.datasets.lattices import LatticeData, make_lattices
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.lidar import load_lidar, read_scan

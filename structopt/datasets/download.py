@@ -144,9 +144,9 @@ def _one(
         return Fetched(source.url, tuple(there), _checked(there[0], source, expected), True)
     if report is not None:
         report(f"fetching {source.url}")
-    folder.mkdir(parents=True, exist_ok=True)
-    # In the folder itself, so that moving a file to its place is one atomic step.
-    with tempfile.TemporaryDirectory(prefix=".download-", dir=folder) as scratch:
+    root.mkdir(parents=True, exist_ok=True)
+    # Beside the folder, so that moving a file to its place is one atomic step.
+    with tempfile.TemporaryDirectory(prefix=".download-", dir=root) as scratch:
         got = _retrieve(source.url, source.name, Path(scratch))
         found = _sha256(got)
         if expected is not None and found != expected:
@@ -198,6 +198,7 @@ def _retrieve(url: str, name: str, scratch: Path) -> Path:
 def _place(source: Source, got: Path, folder: Path, scratch: Path) -> None:
     """Move a download, or the wanted members of an archive, to their places."""
     if "" in source.files:
+        folder.mkdir(exist_ok=True)
         os.replace(got, folder / source.files[""])
         return
     try:
@@ -209,6 +210,7 @@ def _place(source: Source, got: Path, folder: Path, scratch: Path) -> None:
         raise FileFormatError(f"{source.url} has changed: {error.args[0]}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise FileFormatError(f"{source.url} is no whole ZIP archive: {error}") from error
+    folder.mkdir(exist_ok=True)
     for place, target in enumerate(source.files.values()):
         os.replace(scratch / str(place), folder / target)
 

@@ -335,6 +335,7 @@ def _bench_path(options: argparse.Namespace) -> int:
 
 
 def _bench_oracles(options: argparse.Namespace) -> int:
+    from structopt.bench import oracles_graphs  # noqa: F401  registers its cases
     from structopt.bench.oracles import bench_oracles
 
     with _spinner() as report:

@@ -146,6 +146,8 @@ def test_a_file_that_is_there_is_checked_and_never_overwritten(catalogued, serve
     (folder / "optdigits.tra").rename(folder / "optdigits.tra.gz")  # which the loader takes as well
     (one,) = download.fetch("optdigits")
     assert (one.was_there, one.sha256) == (True, None)
+    catalogued("/optdigits.tra")  # no sum is needed where nothing is to be fetched
+    assert download.fetch("optdigits")[0].was_there
     assert server.asked == []
 
 
@@ -194,6 +196,11 @@ def test_members_of_an_archive_are_put_in_place(catalogued, tmp_path):
     assert everything(tmp_path) == ["optdigits/test.txt", "optdigits/train.txt"]
     assert one.paths[1].read_text() == "b NN O\n"
     assert download.fetch("optdigits", known_hash=None)[0].was_there
+    one.paths[0].write_text("mine")
+    one.paths[1].unlink()
+    (again,) = download.fetch("optdigits", known_hash=None)
+    assert again.paths == one.paths
+    assert [path.read_text() for path in again.paths] == ["mine", "b NN O\n"]
 
 
 @pytest.mark.parametrize(

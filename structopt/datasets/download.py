@@ -87,11 +87,19 @@ def fetch(
             f"known_hash is {known_hash!r}: give 'recorded', None, or a mapping from the names of "
             "downloads to SHA-256 sums."
         )
-    sums = [_expected(name, entry, source, known_hash, root) for source in entry.sources]
-    return [
-        _one(entry, source, expected, root, report)
-        for source, expected in zip(entry.sources, sums, strict=True)
-    ]
+    todo = []
+    for source in entry.sources:  # all sums before the first download
+        there = [entry.there(root, target) for target in source.files.values()]
+        expected = _expected(source, known_hash)
+        if known_hash is not None and expected is None and None in there:
+            raise InvalidInputError(
+                f"no checksum recorded for {source.url}; download it yourself and put "
+                f"{_wanted(entry)} at {root / entry.folder}, or, if you trust the address, run "
+                f"`structopt data fetch {name} --no-checksum` (known_hash=None), which says the "
+                "sum that it finds."
+            )
+        todo.append((source, expected, there))
+    return [_one(root / entry.folder, *one, report) for one in todo]
 
 
 def _entry(name: str) -> Entry:
@@ -112,41 +120,28 @@ def _wanted(entry: Entry) -> str:
     return ", ".join(" or ".join(group) for group in entry.files)
 
 
-def _expected(
-    name: str,
-    entry: Entry,
-    source: Source,
-    known: Mapping[str, str] | str | None,
-    root: Path,
-) -> str | None:
+def _expected(source: Source, known: Mapping[str, str] | str | None) -> str | None:
     if known is None:
         return None
     found = source.sha256 if isinstance(known, str) else known.get(source.name)
-    if found is not None:
-        return found.lower().removeprefix("sha256:")
-    raise InvalidInputError(
-        f"no checksum recorded for {source.url}; download it yourself and put {_wanted(entry)} at "
-        f"{root / entry.folder}, or, if you trust the address, run `structopt data fetch {name} "
-        "--no-checksum` (known_hash=None), which says the sum that it finds."
-    )
+    return None if found is None else found.lower().removeprefix("sha256:")
 
 
 def _one(
-    entry: Entry,
+    folder: Path,
     source: Source,
     expected: str | None,
-    root: Path,
+    there: list[Path | None],
     report: Callable[[str], None] | None,
 ) -> Fetched:
-    folder, targets = root / entry.folder, tuple(source.files.values())
-    there = [path for path in (entry.there(root, target) for target in targets) if path]
-    if len(there) == len(targets):
-        return Fetched(source.url, tuple(there), _checked(there[0], source, expected), True)
+    kept = [path for path in there if path is not None]
+    if len(kept) == len(there):
+        return Fetched(source.url, tuple(kept), _checked(kept[0], source, expected), True)
     if report is not None:
         report(f"fetching {source.url}")
-    root.mkdir(parents=True, exist_ok=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
     # Beside the folder, so that moving a file to its place is one atomic step.
-    with tempfile.TemporaryDirectory(prefix=".download-", dir=root) as scratch:
+    with tempfile.TemporaryDirectory(prefix=".download-", dir=folder.parent) as scratch:
         got = _retrieve(source.url, source.name, Path(scratch))
         found = _sha256(got)
         if expected is not None and found != expected:
@@ -156,9 +151,15 @@ def _one(
                 expected=expected,
                 found=found,
             )
-        _place(source, got, folder, Path(scratch))
+        unpacked = [got] if "" in source.files else _unpack(source, got, Path(scratch))
+        folder.mkdir(exist_ok=True)
+        paths = []
+        for new, old, target in zip(unpacked, there, source.files.values(), strict=True):
+            if old is None:
+                os.replace(new, folder / target)
+            paths.append(old or folder / target)
     log.info("%s: SHA-256 %s", source.url, found)
-    return Fetched(source.url, tuple(folder / target for target in targets), found, False)
+    return Fetched(source.url, tuple(paths), found, False)
 
 
 def _checked(path: Path, source: Source, expected: str | None) -> str | None:
@@ -195,24 +196,19 @@ def _retrieve(url: str, name: str, scratch: Path) -> Path:
     return Path(got)
 
 
-def _place(source: Source, got: Path, folder: Path, scratch: Path) -> None:
-    """Move a download, or the wanted members of an archive, to their places."""
-    if "" in source.files:
-        folder.mkdir(exist_ok=True)
-        os.replace(got, folder / source.files[""])
-        return
+def _unpack(source: Source, got: Path, scratch: Path) -> list[Path]:
+    """Unpack the wanted members of an archive, in their order."""
+    # Under names of ours: no path of the archive is ever followed.
+    paths = [scratch / str(place) for place in range(len(source.files))]
     try:
         with zipfile.ZipFile(got) as archive:
-            for place, member in enumerate(source.files):
-                # Under a name of ours: no path of the archive is ever followed.
-                (scratch / str(place)).write_bytes(archive.read(member))
+            for path, member in zip(paths, source.files, strict=True):
+                path.write_bytes(archive.read(member))
     except KeyError as error:
         raise FileFormatError(f"{source.url} has changed: {error.args[0]}") from error
     except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise FileFormatError(f"{source.url} is no whole ZIP archive: {error}") from error
-    folder.mkdir(exist_ok=True)
-    for place, target in enumerate(source.files.values()):
-        os.replace(scratch / str(place), folder / target)
+    return paths
 
 
 def _sha256(path: Path) -> str:

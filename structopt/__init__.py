@@ -17,9 +17,11 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "CandidateEdges": "structures.matching_inputs",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
+    "Cut": "structures.cut",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
     "Enumerated": "structures.enumerated",
@@ -32,6 +34,7 @@ _HOME = {
     "LaplaceM3N": "formulations.laplace_m3n",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
+    "Matching": "structures.matching",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
     "Perceptron": "methods.perceptron",
@@ -78,7 +81,10 @@ if TYPE_CHECKING:
     from structopt.result import Result
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
+    from structopt.structures.cut import Cut
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.matching import Matching
+    from structopt.structures.matching_inputs import CandidateEdges
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,

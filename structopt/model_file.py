@@ -32,14 +32,16 @@ from structopt.parameters import Parameters
 from structopt.result import Result
 from structopt.structures.base import Structure
 from structopt.structures.chain import Chain
+from structopt.structures.cut import Cut
 from structopt.structures.labels import LabelSet
+from structopt.structures.matching import Matching
 from structopt.structures.multiclass import Multiclass
 
 if TYPE_CHECKING:
     from structopt.estimator import StructuredClassifier
 
 _KIND = "structopt model 1"
-_STRUCTURES = {cls.__name__: cls for cls in (Chain, Multiclass)}
+_STRUCTURES = {cls.__name__: cls for cls in (Chain, Cut, Matching, Multiclass)}
 _FORMULATIONS = {
     cls.__name__: cls
     for cls in (AdaptiveM3N, L1BallM3N, L1M3N, LaplaceM3N, LPStruct, M3N, StructRMM, StructSVM)

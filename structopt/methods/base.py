@@ -189,7 +189,8 @@ class Method(ABC):
                 raise IncompatibleError(
                     f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
                     f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
-                    f"{type(self.structure).__name__} offers {sorted(offered)}."
+                    f"{type(self.structure).__name__} offers {sorted(offered)}. "
+                    f"{self.structure.why_not(family.oracle.needs)}".rstrip()
                 )
         master.compile()
         return master

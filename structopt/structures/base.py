@@ -87,6 +87,10 @@ class Structure(Parameters):
         mine = {a for a in ABILITIES if getattr(type(self), a) is not getattr(Structure, a)}
         return frozenset(mine | ({"second_best"} if "k_best" in mine else set()))
 
+    def why_not(self, ability: str) -> str:
+        """Return a sentence on why an ability is missing, where there is more to say."""
+        return ""
+
     def part_count(self, y: Any) -> int:
         """Return how many parts of y can be wrong; scores are per part."""
         return len(y) if isinstance(y, Sized) and not isinstance(y, str) else 1

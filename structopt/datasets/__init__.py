@@ -12,6 +12,7 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 from __future__ import annotations
 
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
+from structopt.datasets.graphs import make_alignments, make_scenes
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
@@ -25,7 +26,9 @@ __all__ = [
     "load_digit_words",
     "load_digits_classes",
     "load_letters",
+    "make_alignments",
     "make_chain_crf",
     "make_classes",
+    "make_scenes",
     "read_letters",
 ]

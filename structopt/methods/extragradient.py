@@ -41,6 +41,7 @@ at most a sixth of the iterations comes after the tolerance is reached."""
 _ACCURACY = 0.1
 """Projections are as accurate as this share of the last step in z: far from the end they are loose.
 A relative error below 1 keeps the steps of an extragradient method convergent."""
+_TURN = 1.4
 _RANGE = 0.2
 """The first primal weight expects scores of this inverse size, in units of the loss. On matchings
 (55,500 edges) 3 to 10 times less or 3 times more costs 1.5 to 4 times the iterations."""
@@ -167,11 +168,12 @@ class Extragradient(Method):
             if self.time_limit is not None and self._elapsed() >= self.time_limit:
                 break
         mean = self._at(self._total_w / self._total, self._total_z / self._total)
+        before_primal = self._primal
         asking, value = time.perf_counter(), np.inf
         for point in (self._now, mean):
             value = min(value, self._judge(point.w))
         asked = time.perf_counter()
-        self._continue_from_better(mean)
+        self._continue_from_better(mean, fell=self._primal < before_primal)
         solving = self._projecting - projecting
         record = Round(
             round=len(self.history) + 1,
@@ -248,17 +250,25 @@ class Extragradient(Method):
             self._validation.judge(self.structure, weights, value, residual)
         return value
 
-    def _continue_from_better(self, mean: Iterate) -> None:
+    def _continue_from_better(self, mean: Iterate, *, fell: bool) -> None:
         """Raise the lower bound; go on from the point with the better one, omega rebalanced."""
         bounds = [self._form.dual(x.pull, self._outputs.loss(x.z)) for x in (self._now, mean)]
-        self._dual = max(self._dual, *bounds)
+        rose, self._dual = max(bounds) > self._dual, max(self._dual, *bounds)
         better = mean if bounds[1] > bounds[0] else self._now
-        far_w = float(np.linalg.norm(better.w - self._origin.w))
-        far_z = float(np.linalg.norm(better.z - self._origin.z))
-        if self._adapts and far_w > 0 and far_z > 0:
-            # a weight that stands at its bounds does not move: no round changes omega tenfold
-            self.omega *= float(np.clip(np.sqrt(far_z / far_w / self.omega), 0.1, 10.0))
+        if self._adapts:
+            self._rebalance(better, fell=fell, rose=rose)
         self._restart(better)
+
+    def _rebalance(self, point: Iterate, *, fell: bool, rose: bool) -> None:
+        """Shorten the steps of the side that got no better; else balance the ways gone."""
+        if fell != rose:
+            self.omega *= _TURN if rose else 1.0 / _TURN
+            return
+        far_w = float(np.linalg.norm(point.w - self._origin.w))
+        far_z = float(np.linalg.norm(point.z - self._origin.z))
+        if far_w > 0 and far_z > 0:
+            ratio = np.sqrt(far_z / far_w / self.omega)
+            self.omega *= float(np.clip(ratio, 1.0 / _TURN, _TURN))
 
     def _restart(self, point: Iterate) -> None:
         self._now = self._origin = point

@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo`` and ``structopt bench masters | letters | l1``.
+"""The command line: ``structopt demo`` and ``structopt bench masters | letters | l1 | saddle``.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -89,6 +89,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(l1, repeats=1)
     l1.set_defaults(run=_bench_l1)
+    saddle = benches.add_parser(
+        "saddle", help="matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron"
+    )
+    saddle.add_argument("--quick", action="store_true", help="a twentieth of the size: seconds")
+    saddle.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="CPU seconds a method may take"
+    )
+    saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    saddle.set_defaults(run=_bench_saddle)
     return parser
 
 
@@ -186,6 +195,15 @@ def _bench_l1(options: argparse.Namespace) -> int:
             words=options.words, limit=options.limit, repeats=options.repeats, report=report
         )
     return _publish("bench-l1", [bench.table()], options)
+
+
+def _bench_saddle(options: argparse.Namespace) -> int:
+    from structopt.bench.saddle import bench_saddle
+
+    with _spinner() as report:
+        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
+    _publish("bench-saddle", bench.tables(), options)
+    return 0 if bench.certified else FAILED
 
 
 # ---------------------------------------------------------------------- showing

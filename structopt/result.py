@@ -14,7 +14,13 @@ if TYPE_CHECKING:
     from structopt.cuts import CutSet
 
 Stop = Literal[
-    "optimal", "separated", "early_stopping", "max_iter", "time_limit", "interrupted", "callback",
+    "optimal",
+    "separated",
+    "early_stopping",
+    "max_iter",
+    "time_limit",
+    "interrupted",
+    "callback",
     "stalled",
 ]
 

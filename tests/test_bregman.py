@@ -110,9 +110,7 @@ def test_agrees_with_cutting_planes_on_weighted_shards():
     X, Y = so.datasets.make_chain_crf(30, seed=0)
     structure = so.Chain().fit(X, Y)
     weight = np.linspace(0.0, 2.0, 30)
-    result = run(
-        (X, Y, structure), so.M3N(0.05), tol=1e-3, sample_weight=weight, n_jobs=2
-    )
+    result = run((X, Y, structure), so.M3N(0.05), tol=1e-3, sample_weight=weight, n_jobs=2)
     data = so.DataSet.of(structure, X, Y, sample_weight=weight)
     planes = so.CuttingPlane(structure, so.M3N(0.05), data, tol=1e-4).solve()
     assert result.certificate.certified

@@ -1,6 +1,7 @@
 """Saddle points: extragradient, the compact QP and cutting planes find one optimum."""
 
 import math
+from itertools import pairwise
 
 import cvxpy as cp
 import numpy as np
@@ -131,7 +132,7 @@ def test_other_constants_and_rounds():
     assert result.certificate.primal == pytest.approx(truth, rel=2e-4)
     assert tuple(seen) == result.history
     assert sum(r.iterations for r in seen) == method.iterations
-    assert all(b.dual >= a.dual for a, b in zip(seen, seen[1:], strict=False))
+    assert all(b.dual >= a.dual for a, b in pairwise(seen))
     halted = Extragradient(
         structure, so.M3N(1.0), so.DataSet.of(structure, X, Y), callbacks=[lambda record: True]
     ).solve()
@@ -152,7 +153,9 @@ def test_without_regulariser_validation_data_choose():
     assert result.certificate.dual == 0.0
     assert "validation" in result.certificate.note
     assert "only lower bound is 0" in result.certificate.note
-    wrong = sum(a != b for a, b in zip(structure.predict(X[40:], result.weights), y[40:]))
+    wrong = sum(
+        a != b for a, b in zip(structure.predict(X[40:], result.weights), y[40:], strict=True)
+    )
     assert wrong == min(method._validation.errors)
     assert result.certificate.primal == pytest.approx(method._form.primal(result.weights)[0])
 
@@ -170,7 +173,11 @@ def test_validation_keeps_the_first_of_equals():
     structure = so.Multiclass().fit(np.eye(2), [0, 1])
     validation = Validation(np.eye(2), [0, 1], patience=2)
     right, wrong = np.array([1.0, 0, 0, 1]), np.array([0.0, 1, 1, 0])
-    assert [validation.judge(structure, w, 1.0, 0.0) for w in (wrong, right, 2 * right)] == [2, 0, 0]
+    assert [validation.judge(structure, w, 1.0, 0.0) for w in (wrong, right, 2 * right)] == [
+        2,
+        0,
+        0,
+    ]
     assert not validation.over
     validation.judge(structure, wrong, 1.0, 0.0)
     assert validation.over
@@ -258,14 +265,16 @@ def test_chain_parts_are_the_outputs(boundaries):
         rng, n_labels=3, boundaries=boundaries, lengths=[3, 1, 2]
     )
     weights = rng.normal(size=structure.n_features_)
-    features = sum(structure.joint_features(x, y).toarray().ravel() for x, y in zip(X, Y))
+    features = sum(
+        structure.joint_features(x, y).toarray().ravel() for x, y in zip(X, Y, strict=True)
+    )
     np.testing.assert_allclose(relaxation.features(relaxation.gold), features, atol=1e-12)
     assert relaxation.scores(weights) @ relaxation.gold == pytest.approx(weights @ features)
     polytope = relaxation.polytope()
     np.testing.assert_array_equal(polytope.A @ relaxation.gold, polytope.b)
     others = [rng.integers(3, size=len(y)) for y in Y]
     z = structure.encode(X, others).relaxation().gold
-    loss = sum(structure.loss(y, other) for y, other in zip(Y, others))
+    loss = sum(structure.loss(y, other) for y, other in zip(Y, others, strict=True))
     assert relaxation.loss @ z + relaxation.loss_constant.sum() == pytest.approx(loss)
 
 

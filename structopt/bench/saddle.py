@@ -114,9 +114,7 @@ def tasks(*, quick: bool = False, seed: int = 0) -> list[Task]:
     X, Y = make_alignments(pairs + held_out, seed=seed)
     S, T = make_scenes(scenes + 1, side=side, seed=seed)
     return [
-        Task(
-            "alignment", Matching(), (X[:pairs], Y[:pairs]), (X[pairs:], Y[pairs:]), 50.0 / pairs
-        ),
+        Task("alignment", Matching(), (X[:pairs], Y[:pairs]), (X[pairs:], Y[pairs:]), 50.0 / pairs),
         Task("segmentation", Cut(), (S[:scenes], T[:scenes]), (S[scenes:], T[scenes:]), 0.01),
     ]
 
@@ -173,9 +171,7 @@ def _run(
         return time.process_time() - start > limit
 
     formulation = M3N(task.C, slacks="one" if slacks == "one" else "n")
-    method = registry.make(name)(
-        structure, formulation, data, tol=tol, callbacks=[late], **options
-    )
+    method = registry.make(name)(structure, formulation, data, tol=tol, callbacks=[late], **options)
     result = method.solve()
     seconds = time.process_time() - start
     share = seconds / max(time.perf_counter() - wall, 1e-9)  # other work on the machine

@@ -57,12 +57,12 @@ class M3N(Formulation):
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(C=1.0 if self.C == math.inf else self.C)
+        check_positive(C=1.0 if math.inf == self.C else self.C)
         if self.slacks not in ("n", "one"):
             raise InvalidInputError(f"slacks is 'n' or 'one'; got {self.slacks!r}.")
         joint = self.slacks == "one"
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
-        strength = 0.0 if self.C == math.inf else 1.0 / (2.0 * self.C)
+        strength = 0.0 if math.inf == self.C else 1.0 / (2.0 * self.C)
         m.minimize(strength * cp.sum_squares(w) + cp.sum(xi))
         m.cuts(
             loss_augmented,

@@ -1,8 +1,8 @@
 r"""The dual extragradient method with entropic projections: sum-product instead of projections.
 
-Outputs are distributions p_i(y) = exp(a . phi + b loss) / Z_i with one vector a and one number b for
-all examples, since the gradient of L in z is c (F'w + l): every step adds (w, 1) to (a, b), and no z
-is ever stored. With the averages S of -grad_w L,
+Outputs are distributions p_i(y) = exp(a . phi + b loss) / Z_i with one vector a and one number b
+for all examples, since the gradient of L in z is c (F'w + l): every step adds a multiple of (w, 1)
+to (a, b), and no z is ever stored. With the sum S of -eta L_w,
 
     v = (Pi_W[w_0 + S / omega], p(a, b)),
     u = (Pi_W[v_w - (eta/omega) L_w(v)],  p(a + eta omega v_w, b + eta omega)),
@@ -87,6 +87,13 @@ class Bregman(Method):
 
     name = "bregman"
 
+    _origin: Point
+    _descent: Floats
+    _total_w: Floats
+    _total_pull: Floats
+    _total_loss: float
+    _total: float
+
     def __init__(
         self,
         structure: Structure,
@@ -107,8 +114,8 @@ class Bregman(Method):
         self.iterations, self._summing, self._proven = 0, 0.0, True
         zero = np.zeros(data.n_features)
         self._now = self._at(self._form.nearest(zero), zero, 0.0)
+        # twice the divergence of a corner from the centre: the squared length of the way to go
         spread = 2.0 * self._now.z.log_partition
-        """Twice the divergence of a corner from the centre, squared length of the way to go."""
         self.omega = float(np.sqrt(spread)) if spread > 0 else 1.0
         self.eta = 1.0 / max(1.0, float(np.linalg.norm(self._now.z.features)))
         self._length = np.inf

@@ -42,8 +42,8 @@ _ACCURACY = 0.1
 """Projections are as accurate as this share of the last step in z: far from the end they are loose.
 A relative error below 1 keeps the steps of an extragradient method convergent."""
 _TURN = 1.4
-"""No round changes the primal weight by more than this factor. Without the limit it ran away where w
-stood still: on 500 matchings the gap stayed at 1.4e-3 where it now reaches 1e-3."""
+"""No round changes the primal weight by more than this factor. Without the limit it ran away where
+w stood still: on 500 matchings the gap stayed at 1.4e-3."""
 _RANGE = 0.2
 """The first primal weight expects scores of this inverse size, in units of the loss. On matchings
 (55,500 edges) 3 to 10 times less or 3 times more costs 1.5 to 4 times the iterations."""
@@ -122,6 +122,12 @@ class Extragradient(Method):
 
     name = "extragradient"
 
+    _now: Iterate
+    _origin: Iterate
+    _total_w: Floats
+    _total_z: Floats
+    _total: float
+
     def __init__(
         self,
         structure: Structure,
@@ -197,6 +203,11 @@ class Extragradient(Method):
         self.history.append(record)
         logger.debug("%s beta %.3g omega %.3g", record, self.beta, self.omega)
         return record
+
+    @property
+    def current(self) -> Floats:
+        """The weights of the last iterate."""
+        return self._now.w
 
     # ------------------------------------------------------------------ an iteration
     def _iterate(self) -> None:
@@ -292,8 +303,8 @@ class Extragradient(Method):
 
     def _first_omega(self, norm: float) -> float:
         """Return |z| / |w| for the gold outputs and for weights that give scores like the loss."""
-        size = float(np.linalg.norm(self._outputs.gold)) * norm / np.sqrt(len(self._outputs))
-        return _RANGE * size
+        size = float(np.linalg.norm(self._outputs.gold) / np.sqrt(len(self._outputs)))
+        return _RANGE * size * norm
 
     # ------------------------------------------------------------------ what the result says
     def _done(self) -> bool:

@@ -8,6 +8,7 @@ See :mod:`structopt.methods.saddle_form` for the other side.
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,7 +40,7 @@ class Outputs:
         self.relaxations: list[Relaxation] = [shard.relaxation() for shard in data.shards]
         parts = [len(r.gold) for r in self.relaxations]
         edges = np.concatenate([[0], np.cumsum(parts)]).tolist()
-        self._spans = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+        self._spans = [slice(a, b) for a, b in pairwise(edges)]
         costs = [cost[a:b] for a, b in zip(data.starts[:-1], data.starts[1:], strict=True)]
         pairs = list(zip(self.relaxations, costs, strict=True))
         self._even = bool(np.all(cost == cost[0]))
@@ -85,4 +86,6 @@ class Outputs:
             for r, s, b in zip(self.relaxations, self._spans, before, strict=True)
         ]
         point = found[0].point if len(found) == 1 else np.concatenate([f.point for f in found])
-        return Point(point, float(np.hypot.reduce([f.error for f in found])), [f.state for f in found])
+        return Point(
+            point, float(np.hypot.reduce([f.error for f in found])), [f.state for f in found]
+        )

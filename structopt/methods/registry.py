@@ -28,7 +28,8 @@ def names() -> list[str]:
     """Return the names of all methods.
 
     >>> names()
-    ['cutting-plane', 'frank-wolfe', 'extragradient', 'bregman', 'compact', 'em', 'perceptron', 'mira']
+    ['cutting-plane', 'frank-wolfe', 'extragradient', 'bregman', 'compact', 'em', 'perceptron',
+     'mira']
     """
     return list(_HOME)
 

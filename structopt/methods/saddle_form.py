@@ -8,7 +8,7 @@ r"""The saddle-point form of margin-rescaled learning, over outputs as polytopes
     g = sum_i c_i (F_i z_i - f_i(y_i)).
 
 P comes from an exact oracle pass, D(z) from any z in Z: where Z is larger than the outputs' hull
-(a relaxation that is not integral), D is no bound on P's minimum but on a larger one; see `tight`.
+(a relaxation that is not integral), D bounds the minimum of a larger P, and nothing is certified.
 
 The form is recognised in the compiled programme, whoever declared it. W is what the formulation's
 static constraints say: everything, bounds, or rows (then projections ask a QP solver).
@@ -149,8 +149,8 @@ class SaddleForm:
 def _recognise(master: RestrictedMaster, method: str) -> Program:
     """Return the compiled programme if it is a saddle-point form, or refuse in one sentence."""
     lead = (
-        f"The method {method!r} learns 1/2 w'Pw with a diagonal P plus one margin-rescaled hinge an "
-        "example: "
+        f"The method {method!r} learns 1/2 w'Pw with a diagonal P plus one margin-rescaled hinge "
+        "an example: "
     )
     program = master.program
     if program is None or program.diagonal is None:

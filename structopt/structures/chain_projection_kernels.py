@@ -18,7 +18,6 @@ import numpy as np
 from numba import njit
 
 
-
 @njit(cache=True, nogil=True)
 def onto_simplex(v, out):
     # max(v - theta, 0) with sum 1: entries below theta leave the sum until none does

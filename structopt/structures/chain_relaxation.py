@@ -49,9 +49,7 @@ class ChainRelaxation(Relaxation):
         count, self._inner = len(shard.gold), inner(shard.offsets)
         self._nodes = count * k
         example = np.repeat(np.arange(shard.n_examples), np.diff(shard.offsets))
-        self.owner = np.concatenate(
-            [np.repeat(example, k), np.repeat(example[self._inner], k * k)]
-        )
+        self.owner = np.concatenate([np.repeat(example, k), np.repeat(example[self._inner], k * k)])
         node, edge = np.zeros((count, k)), np.zeros((len(self._inner), k, k))
         node[np.arange(count), shard.gold] = 1.0
         edge[np.arange(len(edge)), shard.gold[self._inner], shard.gold[self._inner + 1]] = 1.0
@@ -92,22 +90,24 @@ class ChainRelaxation(Relaxation):
         """Return local consistency, and a sum of 1 at every first position."""
         shard, k = self._shard, self._shard.n_labels
         count, edges, n = len(shard.gold), len(self._inner), shard.n_examples
-        first = sp.csr_array(
-            (np.ones(n), (np.arange(n), shard.offsets[:-1])), shape=(n, count)
-        )
+        first = sp.csr_array((np.ones(n), (np.arange(n), shard.offsets[:-1])), shape=(n, count))
         total = sp.kron(first, np.ones((1, k)))
         here = sp.csr_array((np.ones(edges), (np.arange(edges), self._inner)), (edges, count))
         then = sp.csr_array((np.ones(edges), (np.arange(edges), self._inner + 1)), (edges, count))
         one, eye = np.ones((1, k)), sp.eye_array(k)
         each = sp.eye_array(edges)
-        A = sp.block_array(
-            [
-                [total, None],
-                [-sp.kron(here, eye), sp.kron(each, sp.kron(eye, one))],
-                [-sp.kron(then, eye), sp.kron(each, sp.kron(one, eye))],
-            ],
-            format="csr",
-        ) if edges else sp.csr_array(total)
+        A = (
+            sp.block_array(
+                [
+                    [total, None],
+                    [-sp.kron(here, eye), sp.kron(each, sp.kron(eye, one))],
+                    [-sp.kron(then, eye), sp.kron(each, sp.kron(one, eye))],
+                ],
+                format="csr",
+            )
+            if edges
+            else sp.csr_array(total)
+        )
         b = np.concatenate([np.ones(n), np.zeros(2 * edges * k)])
         return Polytope(A, b, np.ones(len(b), dtype=bool))
 

@@ -2,7 +2,7 @@ r"""Expectations over all outputs, for methods that move between distributions o
 
     p_i(y) = exp(w . phi(x_i, y) + b loss_i(y)) / Z_i
 
-A shard whose structure can sum over its outputs (sum-product on chains and trees) answers these with
+A shard whose structure can sum over its outputs (sum-product on chains and trees) answers these by
 :meth:`~structopt.structures.shards.Shard.expected`.
 """
 
@@ -32,6 +32,9 @@ class Expected:
     log_partition: float
 
     def divergence(self, other: Expected, shift: Floats, shift_loss: float) -> float:
-        """Return ``sum_i c_i KL(p_i || q_i)`` to q (``other``), whose w and b are less by shifts."""
+        """Return ``sum_i c_i KL(p_i || q_i)`` to q (``other``), whose w and b are less by shifts.
+
+        Rounding never makes it negative.
+        """
         gain = float(shift @ self.features) + shift_loss * self.loss
         return max(0.0, gain - self.log_partition + other.log_partition)

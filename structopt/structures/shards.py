@@ -100,7 +100,7 @@ class Shard(ABC):
         )
 
     def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
-        """Return expectations under exp(w . phi + loss_weight * loss), examples weighted by cost."""
+        """Return expectations under exp(w . phi + loss_weight * loss), weighted by cost."""
         raise IncompatibleError(
             f"{type(self).__name__} cannot sum over its outputs (sum-product), which the method "
             "'bregman' needs: use 'extragradient' or 'cutting-plane'."

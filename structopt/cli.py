@@ -89,6 +89,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(l1, repeats=1)
     l1.set_defaults(run=_bench_l1)
+    alignment = benches.add_parser(
+        "alignment", help="word alignment of the Hansards by pass (needs STRUCTOPT_DATA)"
+    )
+    alignment.add_argument("--passes", type=int, default=50, metavar="N", help="passes (50)")
+    alignment.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    alignment.set_defaults(run=_bench_alignment)
     saddle = benches.add_parser(
         "saddle", help="matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron"
     )
@@ -195,6 +201,14 @@ def _bench_l1(options: argparse.Namespace) -> int:
             words=options.words, limit=options.limit, repeats=options.repeats, report=report
         )
     return _publish("bench-l1", [bench.table()], options)
+
+
+def _bench_alignment(options: argparse.Namespace) -> int:
+    from structopt.bench.alignment import bench_alignment
+
+    with _spinner() as report:
+        bench = bench_alignment(passes=options.passes, report=report)
+    return _publish("bench-alignment", [bench.table()], options)
 
 
 def _bench_saddle(options: argparse.Namespace) -> int:

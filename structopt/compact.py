@@ -4,8 +4,8 @@ With ``Z = {z >= 0 : A z <= b}``, linear programming duality turns the inner max
 
     max_{z in Z} (F'w + l) . z  =  min { b . u :  A'u >= F'w + l,  u >= 0 }
 
-(u is free on equalities), so all of it is one QP in w and u of polynomial size (Taskar, Guestrin and
-Koller 2003, section 4).
+(u is free on equalities), so all of it is one QP in w and u of polynomial size (Taskar, Guestrin
+and Koller 2003, section 4).
 F is written out, which only small data allow: this is for lessons and as a second opinion.
 """
 

@@ -296,3 +296,17 @@ def test_generators_refuse_nonsense():
         so.datasets.make_alignments(0)
     with pytest.raises(InvalidInputError):
         so.datasets.make_scenes(1, side=1)
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_online_methods_keep_weights_that_must_not_be_negative(average):
+    X, Y = so.datasets.make_scenes(3, side=4, n_features=3, separation=0.1, seed=0)
+    structure = so.Cut().fit(X, Y)
+    edges = structure.nonnegative_weights()
+    for name in ("perceptron", "mira"):
+        method = make(name)(
+            structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+        )
+        lowest = [method.current[edges].min() for _ in range(4) if method.step()]
+        assert min(lowest) >= 0.0
+        assert method.model()[edges].min() >= 0.0

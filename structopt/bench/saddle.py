@@ -9,6 +9,7 @@ passes over the data as the extragradient method has iterations, up to a limit.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ import numpy as np
 
 from structopt.bench.table import Table
 from structopt.datasets.graphs import make_alignments, make_scenes
+from structopt.errors import IncompatibleError
 from structopt.events import Round
 from structopt.formulations.m3n import M3N
 from structopt.methods import registry
@@ -26,6 +28,8 @@ from structopt.structures.base import Structure
 from structopt.structures.cut import Cut
 from structopt.structures.matching import Matching
 from structopt.structures.shards import DataSet
+
+logger = logging.getLogger(__name__)
 
 LEARNERS: dict[str, tuple[str, dict[str, Any], str]] = {
     "extragradient": ("extragradient", {}, "n"),
@@ -155,7 +159,11 @@ def bench_saddle(
             bench.runs[task.name] = {}
             for learner in LEARNERS:
                 report(f"{task.name}: {learner}")
-                _run(learner, structure, few, task, 1.0, 1e-1)  # compile
+                try:
+                    _run(learner, structure, few, task, 1.0, 1e-1)  # compile
+                except IncompatibleError as reason:  # Frank-Wolfe and weights >= 0
+                    logger.info("%s: %s", learner, reason)
+                    continue
                 run = _run(learner, structure, data, task, limit, tol)
                 bench.runs[task.name][learner] = run
     return bench

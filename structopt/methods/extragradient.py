@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from structopt.errors import InvalidInputError
-from structopt.events import Callback, Round
+from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
 from structopt.methods.base import Method
 from structopt.methods.outputs import Outputs
@@ -41,6 +41,9 @@ at most a sixth of the iterations comes after the tolerance is reached."""
 _ACCURACY = 0.1
 """Projections are as accurate as this share of the last step in z: far from the end they are loose.
 A relative error below 1 keeps the steps of an extragradient method convergent."""
+_LOOSE = 1e-3
+"""... but never more accurate than this, root mean square over the parts, nor than the relative gap:
+on a segmentation with 10,000 parts the gap of 1e-3 then takes 2.4 s, and without 7."""
 _TURN = 1.4
 """No round changes the primal weight by more than this factor. Without the limit it ran away where
 w stood still: on 500 matchings the gap stayed at 1.4e-3."""
@@ -243,10 +246,14 @@ class Extragradient(Method):
         w = self._form.nearest(point.w - self.beta / self.omega * along.grad_w)
         aim = point.z + self.beta * self.omega * along.grad_z
         start = time.perf_counter()
-        error = max(_ACCURACY * self._moved, 1e-9)
+        error = max(_ACCURACY * self._moved, self._rms() * np.sqrt(len(aim)))
         z, _, self._states[state] = self._outputs.project(aim, error, self._states[state])
         self._projecting += time.perf_counter() - start
         return self._at(w, z)
+
+    def _rms(self) -> float:
+        """Return the error of a part that does not matter yet."""
+        return min(_LOOSE, relative(self._primal, self._dual))
 
     def _at(self, w: Floats, z: Floats) -> Iterate:
         pull = self._outputs.pull(z)

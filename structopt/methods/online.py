@@ -132,6 +132,7 @@ class Online(Method):
         self._late: Floats = np.zeros(data.n_features if average else 0)  # u
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._present = np.flatnonzero(data.sample_weight > 0)
+        self._nonnegative = structure.nonnegative_weights()
         self._least = np.inf
         self._form: HingeForm | None = None
         try:
@@ -153,6 +154,11 @@ class Online(Method):
         deltas.add_to(self.current, multipliers)
         if self.average:
             deltas.add_to(self._late, self.visits * multipliers)
+        if len(self._nonnegative):  # back to what the structure can decode: a part of the update
+            below = np.minimum(self.current[self._nonnegative], 0.0)
+            self.current[self._nonnegative] -= below
+            if self.average:
+                self._late[self._nonnegative] -= self.visits * below
 
     # ------------------------------------------------------------------ running
     def step(self) -> Round:
@@ -206,7 +212,9 @@ class Online(Method):
         """Return the weights to predict with as they stand: averaged if that was asked for."""
         if not self.average or self.visits == 0:
             return self.current.copy()
-        return self.current - self._late / self.visits
+        model = self.current - self._late / self.visits
+        model[self._nonnegative] = np.maximum(model[self._nonnegative], 0.0)  # up to rounding
+        return model
 
     def _epoch(self) -> tuple[int, float]:
         """Visit every example; return the number of mistakes and the seconds of decoding."""

@@ -23,6 +23,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from structopt.datasets.home import find_data
 from structopt.errors import FileFormatError, InvalidInputError
 
@@ -171,15 +173,13 @@ def one_to_one(links: Collection[Link], sizes: tuple[int, int]) -> Links:
 
     if not links:
         return frozenset()
-    import numpy as np
-
     gain = np.zeros(sizes)
     for i, j in links:
         # every link counts more than all distances from the diagonal together
         gain[i, j] = 1.0 + (1.0 - abs(i / sizes[0] - j / sizes[1])) / (2.0 + sum(sizes))
     rows, columns = linear_sum_assignment(gain, maximize=True)
     chosen = zip(rows.tolist(), columns.tolist(), strict=True)
-    return frozenset(link for link in chosen if gain[link] > 0)
+    return frozenset((i, j) for i, j in chosen if gain[i, j] > 0)
 
 
 def _find(name: str, home: str | os.PathLike[str] | None) -> Path:

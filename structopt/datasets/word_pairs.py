@@ -13,8 +13,8 @@ with c the number of sentence pairs that hold the word, or both.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
-from os.path import commonprefix
+from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ class WordPairs:
     """
 
     NAMES = (
-        "bias", "dice", "dice of stems", "dice, best of its row and column", "dice, diagonal before",
+        "bias", "dice", "dice of stems", "dice, best of row and column", "dice, diagonal before",
         "dice, diagonal after", "equal", "equal ends", "common beginning", "both punctuation",
         "one punctuation", "distance", "distance squared", "distance x frequent", "near", "ranks",
         "both frequent", "one frequent", "dice > 0.3", "unseen",
@@ -86,9 +86,12 @@ class _Counts:
     """In how many sentence pairs words occur, alone and together."""
 
     def __init__(
-        self, left: Sequence[Sequence[str]], right: Sequence[Sequence[str]], key: object
+        self,
+        left: Sequence[Sequence[str]],
+        right: Sequence[Sequence[str]],
+        key: Callable[[str], str],
     ) -> None:
-        self._key = key
+        self._of = key
         self._alone: list[Counter[str]] = [Counter(), Counter()]
         self._together: Counter[tuple[str, str]] = Counter()
         for a, b in zip(left, right, strict=True):
@@ -100,9 +103,6 @@ class _Counts:
             {word: rank for rank, (word, _) in enumerate(counts.most_common(), start=1)}
             for counts in self._alone
         ]
-
-    def _of(self, word: str) -> str:
-        return self._key(word)  # type: ignore[operator, no-any-return]
 
     def dice(self, left: Sequence[str], right: Sequence[str]) -> NDArray[np.float64]:
         e, f = ([self._of(w) for w in side] for side in (left, right))
@@ -123,4 +123,5 @@ class _Counts:
 
 def _alike(a: str, b: str) -> float:
     """Return the share of letters that both words begin with."""
-    return len(commonprefix([a.lower(), b.lower()])) / max(len(a), len(b), 1)
+    letters = zip(a.lower(), b.lower(), strict=False)  # the shorter word ends it
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], letters))) / max(len(a), len(b), 1)

@@ -8,8 +8,9 @@ r"""The extragradient method on the saddle-point form of margin-rescaled learnin
 
     r = beta |grad(w', z') - grad(w, z)|* / |(w', z') - (w, z)|  <=  nu
 
-in the norm omega |w|^2 + |z|^2 / omega and its dual; otherwise beta shrinks as the paper's rule
-says, and where r stays far below nu it grows.
+in the norm omega |w|^2 + |z|^2 / omega and its dual (|w|^2 = sum_j m_j w_j^2, w-steps divided by
+m_j, with m_j about the size of the features of weight j); otherwise beta shrinks as the paper's
+rule says, and where r stays far below nu it grows.
 """
 
 from __future__ import annotations
@@ -47,6 +48,9 @@ gap: on a segmentation with 12,000 parts a gap of 1e-3 then takes 2.2 s, and wit
 _TURN = 1.4
 """No round changes the primal weight by more than this factor. Without the limit it ran away where
 w stood still: on 500 matchings the gap stayed at 1.4e-3."""
+_PROBES = 30
+"""Random signs to estimate the size of features by. On 150 matchings whose features were scaled by
+0.1 to 10, 103 iterations do what took 626 without."""
 _RANGE = 0.2
 """The first primal weight expects scores of this inverse size, in units of the loss. On matchings
 (55,500 edges) 3 to 10 times less or 3 times more costs 1.5 to 4 times the iterations."""
@@ -157,6 +161,7 @@ class Extragradient(Method):
         self._validation = None if validation is None else Validation(*validation, patience)
         self._form = SaddleForm(self.master, data, self.name)
         self._outputs = Outputs(data, self._form.cost)
+        self._metric = self._sizes()
         norm = self._norm()
         self.beta = nu / norm
         """The step size."""
@@ -231,8 +236,9 @@ class Extragradient(Method):
     def _predict(self, now: Iterate) -> tuple[Iterate, float]:
         """Return the prediction and its r."""
         ahead = self._move(now, now, 0)
-        far_w, far_z = np.linalg.norm(ahead.w - now.w), np.linalg.norm(ahead.z - now.z)
-        bent_w = np.linalg.norm(ahead.grad_w - now.grad_w)
+        scale = np.sqrt(self._metric)
+        far_w, far_z = np.linalg.norm(scale * (ahead.w - now.w)), np.linalg.norm(ahead.z - now.z)
+        bent_w = np.linalg.norm((ahead.grad_w - now.grad_w) / scale)
         bent_z = np.linalg.norm(ahead.grad_z - now.grad_z)
         self._moved = float(far_z)
         self._length = float(np.sqrt(self.omega * far_w**2 + far_z**2 / self.omega))
@@ -243,7 +249,8 @@ class Extragradient(Method):
 
     def _move(self, point: Iterate, along: Iterate, state: int) -> Iterate:
         """Step from a point along the gradients of another."""
-        w = self._form.nearest(point.w - self.beta / self.omega * along.grad_w)
+        step = self.beta / self.omega / self._metric
+        w = self._form.nearest(point.w - step * along.grad_w, self._metric)
         aim = point.z + self.beta * self.omega * along.grad_z
         start = time.perf_counter()
         error = max(_ACCURACY * self._moved, self._rms() * np.sqrt(len(aim)))
@@ -285,7 +292,7 @@ class Extragradient(Method):
         if fell != rose:
             self.omega *= _TURN if rose else 1.0 / _TURN
             return
-        far_w = float(np.linalg.norm(point.w - self._origin.w))
+        far_w = float(np.linalg.norm(np.sqrt(self._metric) * (point.w - self._origin.w)))
         far_z = float(np.linalg.norm(point.z - self._origin.z))
         if far_w > 0 and far_z > 0:
             ratio = np.sqrt(far_z / far_w / self.omega)
@@ -296,13 +303,31 @@ class Extragradient(Method):
         self._total_w, self._total_z, self._total = 0.0 * point.w, 0.0 * point.z, 0.0
 
     # ------------------------------------------------------------------ the first steps
+    def _sizes(self) -> Floats:
+        """Return the metric m: |F_j|^2 of each weight's row of F, to the nearest power of 4.
+
+        For signs s drawn at random, (F s)_j^2 is |F_j|^2 on average. Powers of 4 of the median
+        leave weights alone whose features differ no more than the estimates.
+        """
+        rng, total = np.random.default_rng(0), np.zeros(self.data.n_features)
+        for _ in range(_PROBES):
+            signs = 2.0 * rng.integers(2, size=len(self._outputs), dtype=np.int8) - 1.0
+            total += self._outputs.features(signs) ** 2
+        used = total > 0
+        metric = np.ones(len(total))
+        if np.any(used):
+            size = np.log(total[used] / np.median(total[used])) / np.log(4.0)
+            metric[used] = 4.0 ** np.clip(np.round(size), -10, 10)
+        return metric
+
     def _norm(self) -> float:
-        """Return about the largest singular value of F, by power iterations."""
-        v = np.random.default_rng(0).standard_normal(self.data.n_features)
+        """Return about the largest singular value of F in the metric, by power iterations."""
+        v, scale = np.random.default_rng(0).standard_normal(self.data.n_features), self._metric
         still, size = self._outputs.gradient(0.0 * v), 0.0
         for _ in range(8):
             v /= np.linalg.norm(v)
-            v = self._outputs.features(self._outputs.gradient(v) - still)
+            there = self._outputs.gradient(v / np.sqrt(scale)) - still
+            v = self._outputs.features(there) / np.sqrt(scale)
             size = float(np.sqrt(np.linalg.norm(v)))
             if size == 0.0:
                 return 1.0

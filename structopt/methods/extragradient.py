@@ -311,7 +311,7 @@ class Extragradient(Method):
         """
         rng, total = np.random.default_rng(0), np.zeros(self.data.n_features)
         for _ in range(_PROBES):
-            signs = 2.0 * rng.integers(2, size=len(self._outputs), dtype=np.int8) - 1.0
+            signs = 2.0 * rng.integers(2, size=len(self._outputs)).astype(np.float64) - 1.0
             total += self._outputs.features(signs) ** 2
         used = total > 0
         metric = np.ones(len(total))

@@ -39,7 +39,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         which).
     method : str
         How the learning problem is driven: "cutting-plane" (what "auto" means), "frank-wolfe",
-        "em", "perceptron" or "mira".
+        "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int

@@ -310,3 +310,21 @@ def test_online_methods_keep_weights_that_must_not_be_negative(average):
         lowest = [method.current[edges].min() for _ in range(4) if method.step()]
         assert min(lowest) >= 0.0
         assert method.model()[edges].min() >= 0.0
+
+
+def test_bench_compares_learners(monkeypatch):
+    from structopt.bench import saddle
+
+    X, Y = so.datasets.make_alignments(8, n_edges=8, n_features=3, seed=0)
+    S, T = so.datasets.make_scenes(3, side=3, n_features=3, seed=0)
+    tiny = [
+        saddle.Task("alignment", so.Matching(), (X[:6], Y[:6]), (X[6:], Y[6:]), 0.1),
+        saddle.Task("segmentation", so.Cut(), (S[:2], T[:2]), (S[2:], T[2:]), 0.1),
+    ]
+    monkeypatch.setattr(saddle, "tasks", lambda quick, seed: tiny)
+    bench = saddle.bench_saddle(tol=1e-2)
+    assert bench.certified
+    first, second = bench.tables()
+    assert [row[0] for row in first.rows] == list(saddle.LEARNERS)
+    assert "Frank-Wolfe" not in [row[0] for row in second.rows]  # one weight is >= 0
+    assert all(run.rest >= 0 for runs in bench.runs.values() for run in runs.values())

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.methods import registry
 from structopt.structures.oracles import best_other, loss_augmented, slack_rescaled, worst
 
 
@@ -42,15 +43,26 @@ def outputs_of(x):
     return [list(y) for y in itertools.product([0, 1], repeat=len(x[1]))]
 
 
-@given(problem=graphs(), weights=weights_, engine=st.sampled_from(["scipy", "networkx"]))
-@hypothesis_settings(max_examples=250, deadline=None)
-def test_oracles_equal_brute_force(problem, weights, engine):
+@given(problem=graphs(), weights=weights_)
+@hypothesis_settings(max_examples=200, deadline=None)
+def test_oracles_equal_brute_force(problem, weights):
+    check_oracles(problem, weights, "scipy")
+
+
+@given(problem=graphs(), weights=weights_)
+@hypothesis_settings(max_examples=25, deadline=None)
+def test_the_reference_equals_brute_force(problem, weights):
+    check_oracles(problem, weights, "networkx")
+
+
+def check_oracles(problem, weights, engine):
     (x, gold), w = problem, np.array(weights)
     structure = so.Cut(class_weight={1: 1.5}, engine=engine).fit([PAIR], [[0, 1]])
-    truth = so.Enumerated(outputs_of, structure.joint_features, structure.loss).fit([x], [gold])
+    row = {tuple(y): structure.joint_features(x, y) for y in outputs_of(x)}
+    truth = so.Enumerated(outputs_of, lambda _, y: row[tuple(y)], structure.loss)
 
     def score(y):
-        return truth.score(x, y, w)
+        return float((row[tuple(y)] @ w)[0])
 
     def augmented(y):
         return score(y) + structure.loss(gold, y)
@@ -74,7 +86,7 @@ def test_the_worst_labelling_of_bipartite_graphs(problem, weights):
 
 
 @given(problems=st.lists(graphs(bipartite=True), min_size=1, max_size=3), weights=weights_)
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_shards_agree_with_single_examples(problems, weights):
     X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
     structure = so.Cut(class_weight={1: 2.0}).fit([PAIR], [[0, 1]])
@@ -97,7 +109,7 @@ def test_shards_agree_with_single_examples(problems, weights):
 
 
 @given(problems=st.lists(graphs(), min_size=1, max_size=3), weights=weights_)
-@hypothesis_settings(max_examples=60, deadline=None)
+@hypothesis_settings(max_examples=40, deadline=None)
 def test_the_relaxation_is_the_same_problem(problems, weights):
     X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
     structure = so.Cut(class_weight={1: 2.0}).fit([PAIR], [[0, 1]])
@@ -151,7 +163,7 @@ KEPT = {"svm-unit", "svm-margin", "m3n", "lp", "lp-free", "elastic"}
 
 
 @pytest.mark.parametrize("kind", sorted(KEPT))
-@pytest.mark.parametrize("backend", ["auto", "clarabel", "cvxpy"])
+@pytest.mark.parametrize("backend", ["auto", "cvxpy"])
 def test_every_formulation_reaches_the_enumerated_optimum(kind, backend):
     problem = X, Y, structure, _ = small_graphs(np.random.default_rng(2))
     truth = optimum(kind, 1.0, problem, extra=lambda w: [w[2] >= 0])
@@ -220,6 +232,7 @@ def test_graphs_and_outputs_come_in_several_forms(tmp_path):
         (([(0, 1)], np.zeros((2, 1)), np.ones((2, 1))), [0, 1], "1 edges but 2 rows"),
         (([(0, 1)], np.zeros((2, 1))), [0], "1 labels; its graph has 2"),
         (([(0, 1)], np.zeros((2, 1))), [0, 7], "7"),
+        (([], np.zeros((0, 1))), [], "no nodes"),
         (3, [0], "give .edges, node_features"),
         (nx.path_graph(2), [0, 1], "attribute features"),
     ],
@@ -243,3 +256,87 @@ def test_what_cannot_be_answered_is_refused():
     for bad in ({"labels": (0, 1, 2)}, {"engine": "magic"}):
         with pytest.raises(InvalidInputError, match=next(iter(bad))):
             so.Cut(**bad).fit(X, Y)
+
+
+def contrary(rng, n=6):
+    """Return examples whose neighbours always differ: free edge weights would be negative."""
+    X = [([(0, 1), (1, 2)], rng.normal(size=(3, 1))) for _ in range(n)]
+    return X, [[0, 1, 0], [1, 0, 1]] * (n // 2)
+
+
+@pytest.mark.parametrize("method", ["perceptron", "mira"])
+@pytest.mark.parametrize("average", [True, False])
+def test_online_methods_keep_edge_weights_nonnegative(method, average):
+    X, Y = contrary(np.random.default_rng(0))
+    structure = so.Cut().fit(X, Y)
+    run = registry.make(method)(
+        structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+    )
+    models = []
+    for _ in range(4):
+        run.step()
+        models.append(run.model())
+        assert run.current[1] >= 0
+        assert models[-1][1] >= 0
+
+
+def test_the_average_of_projected_weights_is_their_average():
+    X, Y = contrary(np.random.default_rng(1))
+    structure = so.Cut().fit(X, Y)
+    run = so.Perceptron(structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=5)
+    seen, learn = [], run._learn
+
+    def watch(*args):
+        mistake = learn(*args)
+        seen.append(run.current.copy())
+        return mistake
+
+    run._learn = watch
+    for _ in range(5):
+        run.step()
+    np.testing.assert_allclose(run.model(), np.mean(seen, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize(("method", "formulation"), [("frank-wolfe", so.M3N()), ("em", so.L1M3N())])
+def test_methods_that_learn_free_weights_refuse(method, formulation):
+    X, Y = contrary(np.random.default_rng(0))
+    model = so.StructuredClassifier(so.Cut(), formulation, method=method)
+    with pytest.raises(IncompatibleError, match=r"Cut keeps some.* >= 0"):
+        model.fit(X, Y)
+
+
+def test_the_certificate_says_what_rounding_costs():
+    # sevenths do not round evenly; one integer round leaves an excess behind
+    rng = np.random.default_rng(0)
+    X = [([(0, 1), (1, 2), (0, 2)], rng.normal(size=(3, 2)) / 7) for _ in range(8)]
+    Y = [list(rng.integers(2, size=3)) for _ in X]
+    structure = so.Cut().fit(X, Y)
+    exact = solve(structure, so.M3N(1.0), X, Y, tol=1e-4)
+    data = so.DataSet.of(structure, X, Y)
+    shard = data.shards[0]
+    ask = shard.ask
+
+    def coarse(oracle, weights):
+        answers = ask(oracle, weights)
+        return so.Answers(answers.outputs, answers.loss, answers.score, excess=np.full(8, 1e-5))
+
+    shard.ask = coarse
+    result = so.CuttingPlane(structure, so.M3N(1.0), data, tol=1e-3).solve()
+    assert result.certificate.certified
+    assert "8e-05 of the primal" in result.certificate.note
+    assert result.certificate.primal >= exact.certificate.dual
+
+
+def test_parallel_passes_and_generated_scenes_agree():
+    X, Y = so.datasets.make_grids(4, side=6, n_features=4, seed=3)
+    runs = [
+        so.StructuredClassifier(so.Cut(), so.M3N(0.1), tol=1e-4, n_jobs=jobs).fit(X, Y)
+        for jobs in (1, 2)
+    ]
+    primal, other = (run.result_.certificate.primal for run in runs)
+    assert primal == pytest.approx(other, rel=2e-4)
+    assert runs[0].score(X, Y) > 0.8
+    again = so.datasets.make_grids(2, side=6, n_features=4, seed=3)
+    np.testing.assert_array_equal(again[0][1][1], X[1][1])
+    with pytest.raises(InvalidInputError, match="side >= 2"):
+        so.datasets.make_grids(side=1)

@@ -40,7 +40,7 @@ def run(method, problem, formulation, *, sample_weight=None, n_jobs=None, **kwar
 
 
 def small_matchings(seed):
-    X, Y = so.datasets.make_alignments(4, n_edges=8, n_features=3, seed=seed)
+    X, Y = so.datasets.make_sentence_pairs(4, n_edges=8, n_features=3, seed=seed)
     return X, Y, so.Matching().fit(X, Y)
 
 
@@ -293,7 +293,7 @@ def test_both_sides_meet_in_the_same_gradient(kind):
 
 def test_generators_refuse_nonsense():
     with pytest.raises(InvalidInputError):
-        so.datasets.make_alignments(0)
+        so.datasets.make_sentence_pairs(0)
     with pytest.raises(InvalidInputError):
         so.datasets.make_scenes(1, side=1)
 
@@ -315,7 +315,7 @@ def test_online_methods_keep_weights_that_must_not_be_negative(average):
 def test_bench_compares_learners(monkeypatch):
     from structopt.bench import saddle
 
-    X, Y = so.datasets.make_alignments(8, n_edges=8, n_features=3, seed=0)
+    X, Y = so.datasets.make_sentence_pairs(8, n_edges=8, n_features=3, seed=0)
     S, T = so.datasets.make_scenes(3, side=3, n_features=3, seed=0)
     tiny = [
         saddle.Task("alignment", so.Matching(), (X[:6], Y[:6]), (X[6:], Y[6:]), 0.1),

@@ -11,8 +11,10 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 
 from __future__ import annotations
 
+from structopt.datasets.alignments import make_alignments
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
-from structopt.datasets.graphs import make_alignments, make_scenes
+from structopt.datasets.graphs import make_scenes, make_sentence_pairs
+from structopt.datasets.grids import make_grids
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
@@ -29,6 +31,8 @@ __all__ = [
     "make_alignments",
     "make_chain_crf",
     "make_classes",
+    "make_grids",
     "make_scenes",
+    "make_sentence_pairs",
     "read_letters",
 ]

@@ -3,7 +3,7 @@ r"""Synthetic matchings and segmentations: outputs are the best under hidden wei
     y = argmax over matchings of sum_(j,k) in y (w* . x_jk + noise),
     x_j ~ N((2 y_j - 1) v, I)  for node labels y that are discs on a grid.
 
->>> X, Y = make_alignments(2, seed=0)
+>>> X, Y = make_sentence_pairs(2, seed=0)
 >>> X[0].ndim, max(j for j, _ in Y[0]) < X[0].shape[0]
 (3, True)
 >>> (edges, nodes), y = (part[0] for part in make_scenes(1, side=8, seed=0))
@@ -22,7 +22,7 @@ from scipy.optimize import linear_sum_assignment
 from structopt.errors import InvalidInputError
 
 
-def make_alignments(
+def make_sentence_pairs(
     n_examples: int = 100,
     *,
     n_edges: float = 111.0,
@@ -49,7 +49,9 @@ def make_alignments(
     Y : list of frozensets of (left, right)
     """
     if n_examples < 1 or n_features < 1 or not n_edges >= 4:
-        raise InvalidInputError("make_alignments draws at least one example, feature and 4 edges.")
+        raise InvalidInputError(
+            "make_sentence_pairs draws at least one example, feature and 4 edges."
+        )
     rng = np.random.default_rng(seed)
     length = np.clip(rng.gamma(4.0, 2.5, size=n_examples), 2.0, 40.0)
     other = length * rng.uniform(0.8, 1.25, size=n_examples)

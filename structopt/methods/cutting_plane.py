@@ -111,7 +111,7 @@ class CuttingPlane(Method):
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
         self._averages = Averages()
         self._inside: Inside | None = None
-        self._proven = True
+        self._proven, self._rounding = True, 0.0
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         if self._checkpoint is not None and (saved := self._checkpoint.load()) is not None:
@@ -247,7 +247,10 @@ class CuttingPlane(Method):
             self._inside = separation.inside
         self._proven = self._proven and separation.exact
         weights = separation.point[self.master.weight_columns]
+        before = self._primal
         self._offer(weights, separation.value, separation.residual)
+        if self._primal < before:
+            self._rounding = separation.rounding
         return separation
 
     def _drop(self) -> int:
@@ -341,4 +344,7 @@ class CuttingPlane(Method):
     def _note(self) -> str:
         if self._lagrangian is None:
             return "the lower bound is the solver's word"
-        return "" if self._proven else "some oracle answers are not proven to be the best"
+        if not self._proven:
+            return "some oracle answers are not proven to be the best"
+        rounded = f"{self._rounding:.2g} of the primal value covers the rounding of oracles"
+        return rounded if self._rounding > 0 else ""

@@ -352,6 +352,11 @@ class EM(Method):
                 f"The method {self.name!r} learns free weights; for {type(wanted).__name__} with "
                 "constraints use method='cutting-plane'."
             )
+        if len(self.structure.nonnegative_weights()):
+            raise IncompatibleError(
+                f"The method {self.name!r} learns free weights; "
+                f"{type(self.structure).__name__} keeps some >= 0: use method='cutting-plane'."
+            )
         wanted.check()
         master = RestrictedMaster(
             self.data.n_examples,

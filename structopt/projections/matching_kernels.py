@@ -60,6 +60,41 @@ def _threshold(values, k, limit):
 
 
 @numba.njit(cache=True, nogil=True)
+def _simplex_threshold(values, k, limit):
+    """Return the smallest t >= 0 with sum max(values - t, 0) <= limit, by Michelot's algorithm.
+
+    Overwrites values. With a limit of 1 no entry of the answer exceeds 1.
+    """
+    total, kept = 0.0, 0
+    for e in range(k):
+        if values[e] > 0.0:
+            total += values[e]
+            values[kept] = values[e]
+            kept += 1
+    if total <= limit:
+        return 0.0
+    t = (total - limit) / kept
+    while True:
+        total, fewer = 0.0, 0
+        for e in range(kept):
+            if values[e] > t:
+                total += values[e]
+                values[fewer] = values[e]
+                fewer += 1
+        if fewer == kept or fewer == 0:  # none is left only by rounding
+            return t
+        kept = fewer
+        t = (total - limit) / kept
+
+
+@numba.njit(cache=True, nogil=True, inline="always")
+def _best_multiplier(values, k, limit):
+    if 0.0 < limit <= 1.0:
+        return _simplex_threshold(values, k, limit)
+    return _threshold(values, k, limit)
+
+
+@numba.njit(cache=True, nogil=True)
 def _sweep(a, left, right, left_ptr, right_ptr, by_right, ends, limits, u, v, values):
     """Set every multiplier to its best value in turn: left nodes, then right nodes."""
     for i in range(ends[0], ends[1]):
@@ -67,13 +102,13 @@ def _sweep(a, left, right, left_ptr, right_ptr, by_right, ends, limits, u, v, va
         for e in range(left_ptr[i], left_ptr[i + 1]):
             values[k] = a[e] - v[right[e]]
             k += 1
-        u[i] = _threshold(values, k, limits[0][i])
+        u[i] = _best_multiplier(values, k, limits[0][i])
     for j in range(ends[2], ends[3]):
         k = 0
         for q in range(right_ptr[j], right_ptr[j + 1]):
             values[k] = a[by_right[q]] - u[left[by_right[q]]]
             k += 1
-        v[j] = _threshold(values, k, limits[1][j])
+        v[j] = _best_multiplier(values, k, limits[1][j])
 
 
 @numba.njit(cache=True, nogil=True)
@@ -144,7 +179,7 @@ def _residual(a, left, right, edges, ends, limits, u, v, gu, gv, hu, hv):
 
 
 @numba.njit(cache=True, nogil=True)
-def _direction(a, left, right, left_ptr, ends, u, v, gu, gv, hu, hv, tiny, du, dv, S):
+def _direction(a, left, right, left_ptr, ends, u, v, gu, gv, hu, hv, tiny, du, dv, S, active):
     """Fill (du, dv) with the Newton step; left multipliers are eliminated first."""
     n_right = ends[3] - ends[2]
     for j in range(ends[2], ends[3]):
@@ -164,17 +199,16 @@ def _direction(a, left, right, left_ptr, ends, u, v, gu, gv, hu, hv, tiny, du, d
             continue
         hu[i] += RIDGE * (1.0 + hu[i]) + (1.0 if hu[i] == 0.0 else 0.0)
         inverse = 1.0 / hu[i]
+        count = 0
         for e in range(left_ptr[i], left_ptr[i + 1]):
             j = right[e]
-            t = a[e] - u[i] - v[j]
-            if hv[j] < 0.0 or not 0.0 < t < 1.0:
-                continue
-            dv[j] += gu[i] * inverse
-            for f in range(left_ptr[i], e + 1):
-                c = right[f]
-                s = a[f] - u[i] - v[c]
-                if hv[c] >= 0.0 and 0.0 < s < 1.0:
-                    S[max(j, c) - ends[2], min(j, c) - ends[2]] -= inverse
+            if hv[j] >= 0.0 and 0.0 < a[e] - u[i] - v[j] < 1.0:
+                dv[j] += gu[i] * inverse
+                active[count] = j - ends[2]
+                count += 1
+                for c in range(count):
+                    k = active[c]
+                    S[max(j - ends[2], k), min(j - ends[2], k)] -= inverse
     # Cholesky of the Schur complement, in place, and the two triangular solves
     for k in range(n_right):
         if hv[ends[2] + k] < 0.0:
@@ -234,6 +268,7 @@ def project(
     gv, hv, dv = np.empty(len(v)), np.empty(len(v)), np.empty(len(v))
     nu, nv = np.empty(len(u)), np.empty(len(v))
     S, values = np.empty((widest, widest)), np.empty(longest)
+    active = np.empty(widest, np.int64)
     for p in range(len(offsets) - 1):
         edges = (offsets[p], offsets[p + 1])
         ends = (left_offsets[p], left_offsets[p + 1], right_offsets[p], right_offsets[p + 1])
@@ -263,7 +298,9 @@ def project(
                 best = gaps[p]
                 _residual(a, left, right, edges, ends, limits, u, v, gu, gv, hu, hv)
             tiny = min(FIXED, worst)
-            _direction(a, left, right, left_ptr, ends, u, v, gu, gv, hu, hv, tiny, du, dv, S)
+            _direction(
+                a, left, right, left_ptr, ends, u, v, gu, gv, hu, hv, tiny, du, dv, S, active
+            )
             size, accepted = 1.0, False
             for _ in range(TRIALS):
                 slope = 0.0

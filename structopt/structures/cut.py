@@ -30,7 +30,7 @@ import scipy.sparse as sp
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base import Structure, check_lengths
 from structopt.structures.cut_inputs import LabelledGraph, labels_of, read_graph
-from structopt.structures.cut_search import CutSearch
+from structopt.structures.cut_search import two_sides
 from structopt.structures.cut_shard import HARD, CutShard
 from structopt.structures.labels import LabelSet
 from structopt.structures.oracles import best_other, loss_augmented, worst
@@ -108,9 +108,9 @@ class Cut(Structure):
         with_edges = next((g for g in graphs if len(g.edges)), graphs[0])
         fitted.n_edge_features_ = int(with_edges.edge_features.shape[1])
         fitted.n_features_ = fitted.n_node_features_ + fitted.n_edge_features_
-        sizes = [g.node_features.shape[0] for g in graphs]
-        searches = (CutSearch(n, g.edges) for n, g in zip(sizes, graphs, strict=True))
-        fitted.bipartite_ = all(search.sides() is not None for search in searches)
+        fitted.bipartite_ = all(
+            two_sides(g.node_features.shape[0], g.edges) is not None for g in graphs
+        )
         return fitted
 
     def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> CutShard:

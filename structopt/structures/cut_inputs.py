@@ -1,7 +1,7 @@
 r"""Graphs with features on nodes and edges: what users hand in, read and checked.
 
-An example is ``(edges, node_features)`` or ``(edges, node_features, edge_features)``, where edges is
-an array (E, 2) of node numbers or a networkx graph; or a networkx graph alone, whose nodes (and
+An example is ``(edges, node_features)`` or ``(edges, node_features, edge_features)``, where edges
+is an array (E, 2) of node numbers or a networkx graph; or a networkx graph alone, whose nodes (and
 edges, or none) have the attribute ``features``.
 
 >>> import numpy as np
@@ -50,6 +50,8 @@ def read_graph(
     graph, nodes, own = (*x, None)[:3]
     node_features = _features(nodes, n_node, f"{where} (node features)", example)
     n_nodes, names = node_features.shape[0], None
+    if n_nodes == 0:
+        raise InvalidInputError(f"{where} has no nodes: leave it out.", example=example)
     if isinstance(graph, nx.Graph):
         names = list(graph.nodes)
         place = {node: k for k, node in enumerate(names)}

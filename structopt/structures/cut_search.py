@@ -21,12 +21,15 @@ array([0, 1, 0])
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
+from structopt.errors import IncompatibleError
 from structopt.structures.parts import Floats, Ints
 
 NEGLIGIBLE = 1e-10
@@ -36,6 +39,24 @@ _MOST = 2**30
 """All that flows must stay below half of the 32-bit integers."""
 
 Found = tuple[Ints, float]
+
+
+def two_sides(n_nodes: int, edges: Ints) -> Ints | None:
+    """Return 0 or 1 for each node so that edges join the two; None if that is impossible.
+
+    >>> two_sides(3, np.array([[0, 1], [1, 2]]))
+    array([0, 1, 0])
+    """
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n_nodes))
+    graph.add_edges_from(edges.tolist())
+    if not nx.is_bipartite(graph):
+        return None
+    colour, first = nx.bipartite.color(graph), {}
+    # every component begins with its first node at 0, whatever networkx calls it
+    for component in nx.connected_components(graph):
+        first.update(dict.fromkeys(component, colour[min(component)]))
+    return np.array([colour[j] ^ first[j] for j in range(n_nodes)], dtype=np.int64)
 
 
 class CutSearch:
@@ -54,15 +75,10 @@ class CutSearch:
         self._indptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
         self._indices = self._column.astype(np.int32)
 
+    @cached_property
     def sides(self) -> Ints | None:
-        """Return 0 or 1 for each node so that edges join the two; None if that is impossible."""
-        graph = nx.Graph(self.edges.tolist())
-        if not nx.is_bipartite(graph):
-            return None
-        side = np.zeros(self.n, dtype=np.int64)
-        colour = nx.bipartite.color(graph)
-        side[list(colour)] = list(colour.values())
-        return side
+        """0 or 1 for each node so that edges join the two; None if that is impossible."""
+        return two_sides(self.n, self.edges)
 
     def best(self, scores: Floats, costs: Floats) -> Found:
         """Return the best labels, and how far another labelling may beat them."""
@@ -71,8 +87,9 @@ class CutSearch:
 
     def worst(self, scores: Floats, costs: Floats) -> Found:
         """Return the labels with the lowest score; the graph must be bipartite."""
-        side = self.sides()
-        assert side is not None
+        side = self.sides
+        if side is None:
+            raise IncompatibleError("The graph has a cycle of odd length: it is not bipartite.")
         flipped, excess = self.best(np.where(side == 1, scores, -scores), costs)
         return np.where(side == 1, 1 - flipped, flipped), excess
 
@@ -89,10 +106,8 @@ class CutSearch:
             if bound[node] >= least:
                 break
             start, end = (source, node) if found[node] else (node, sink)
-            side, after, more = self._flow(left, start, end)
-            flipped = (
-                side[: self.n] & (found == 1) if found[node] else side[: self.n] | (found == 1)
-            )
+            side, _, more = self._flow(left, start, end)
+            flipped = side[: self.n] if found[node] else side[: self.n] | (found == 1)
             crossing = self._crossing(left, np.append(flipped, [True, False]))
             if crossing < least:
                 least, best, slack = crossing, flipped.astype(np.int64), more
@@ -103,7 +118,7 @@ class CutSearch:
         gain, loss = np.maximum(scores, 0.0), np.maximum(-scores, 0.0)
         none = np.zeros(self.n)
         arcs = np.concatenate([gain, loss, costs, none, none, costs])
-        return np.bincount(self._place, arcs, minlength=len(self._row))
+        return np.bincount(self._place, arcs, minlength=len(self._row)).astype(np.float64)
 
     def _flow(
         self, capacity: Floats, source: int, sink: int

@@ -138,7 +138,7 @@ class CutShard(Shard):
 
     def _check_bipartite(self) -> None:
         for i, search in enumerate(self.searches):
-            if search.sides() is None:
+            if search.sides is None:
                 raise IncompatibleError(
                     f"Example {self.start + i} has a cycle of odd length: {HARD}."
                 )
@@ -153,13 +153,13 @@ class CutShard(Shard):
                 given = (*given, self.gold[a:b])  # type: ignore[assignment]
             labels[a:b], excess[i] = getattr(self.searches[i], question)(*given)
         wrong = np.where(labels != self.gold, self.cost, 0.0)
-        loss = np.bincount(self.node_owner, wrong, minlength=self.n_examples)
-        score = np.bincount(
-            self.node_owner, scores * (self.gold - labels), minlength=self.n_examples
-        )
-        apart = costs * (self.cut(labels) - self.cut(self.gold))
-        score = score + np.bincount(self.edge_owner, apart, minlength=self.n_examples)
+        loss = self._summed(self.node_owner, wrong)
+        score = self._summed(self.node_owner, scores * (self.gold - labels))
+        score += self._summed(self.edge_owner, costs * (self.cut(labels) - self.cut(self.gold)))
         return Answers(labels, loss, score, excess=excess)
+
+    def _summed(self, owner: Ints, values: Floats) -> Floats:
+        return np.bincount(owner, values, minlength=self.n_examples).astype(np.float64)
 
 
 class SingleGraph(CutShard):

@@ -128,10 +128,9 @@ def as_set(y: Any, example: int | None = None) -> frozenset[tuple[Any, Any]]:
                 f"{where} is a matrix with entries other than 0 and 1.", example=example
             )
         return frozenset((int(i), int(j)) for i, j in np.argwhere(y != 0))
+    pairs = y.tolist() if isinstance(y, np.ndarray) else y
     try:
-        return frozenset(
-            (_plain(i), _plain(j)) for i, j in (y.tolist() if isinstance(y, np.ndarray) else y)
-        )
+        return frozenset((_plain(i), _plain(j)) for i, j in pairs)
     except (TypeError, ValueError):
         raise InvalidInputError(
             f"{where} is {y!r}: give a set of pairs (left, right) or a 0/1 matrix.",
@@ -150,6 +149,8 @@ def gold_mask(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.bool
             example=example,
         )
     chosen = as_set(y, example)
+    if not chosen:
+        return np.zeros(len(pair.edges), dtype=bool)
     mask = np.fromiter(
         (edge in chosen for edge in _names_of(pair)), dtype=bool, count=len(pair.edges)
     )
@@ -175,7 +176,7 @@ def gold_mask(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.bool
 
 def _names_of(pair: Pair) -> list[tuple[Any, Any]]:
     if pair.names is None:
-        return [(i, j) for i, j in pair.edges.tolist()]
+        return list(zip(*pair.edges.T.tolist(), strict=True))
     left, right = pair.names
     return [(left[i], right[j]) for i, j in pair.edges.tolist()]
 

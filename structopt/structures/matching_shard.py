@@ -145,10 +145,12 @@ class MatchingShard(Shard):
         wrong = output != self.gold
         lost = np.where(wrong, np.abs(self.loss), 0.0)
         apart = np.where(wrong, np.where(self.gold, scores, -scores), 0.0)
-        loss: Floats = np.bincount(self.owner, lost, minlength=self.n_examples).astype(np.float64)
-        score: Floats = np.bincount(self.owner, apart, minlength=self.n_examples).astype(np.float64)
+        loss, score = self._summed(lost), self._summed(apart)
         score[missing] = np.inf  # nothing but gold is possible
         return Answers(output, loss, score)
+
+    def _summed(self, values: Floats) -> Floats:
+        return np.bincount(self.owner, values, minlength=self.n_examples).astype(np.float64)
 
 
 class SinglePair(MatchingShard):

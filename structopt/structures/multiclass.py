@@ -222,8 +222,8 @@ class MulticlassShard(Shard):
         return Expected(np.asarray((self.matrix.T @ z).T).ravel(), loss, log_partition)
 
     def relaxation(self) -> MulticlassRelaxation:
-        """Return one simplex an example."""
-        return MulticlassRelaxation(self.matrix, self.gold, self.cost, self.n_labels)
+        """Return all labels as one product of simplices."""
+        return MulticlassRelaxation(self)
 
     def _scores(self, weights: Floats) -> Floats:
         n_inputs = self.matrix.shape[1]

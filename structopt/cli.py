@@ -64,6 +64,21 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--quick", action="store_true", help="fewer words and backends: seconds")
     demo.set_defaults(run=_demo)
 
+    data = commands.add_parser("data", help="list the data sets, or fetch one")
+    data_commands = data.add_subparsers(title="commands", metavar="command", required=True)
+    listed = data_commands.add_parser("list", help="what there is, on which terms, and where")
+    listed.set_defaults(run=_data_list)
+    fetched = data_commands.add_parser("fetch", help="download a data set from its public home")
+    fetched.add_argument("name", metavar="NAME", help="a name of `structopt data list`")
+    sums = fetched.add_mutually_exclusive_group()
+    sums.add_argument(
+        "--no-checksum", action="store_true", help="take what comes and say its SHA-256 sum"
+    )
+    sums.add_argument(
+        "--sha256", nargs="+", metavar="FILE=SUM", help="the sums expected of the downloads"
+    )
+    fetched.set_defaults(run=_data_fetch)
+
     srl = commands.add_parser(
         "srl", help="semantic roles: learning with and without inference under constraints"
     )
@@ -210,6 +225,46 @@ def _demo_table(demo: Demo) -> Table:
         tuple(rows),
         ("Gaps are relative. " + "; ".join(f"{p.name}: {p.data}" for p in demo.problems) + ".",),
     )  # fmt: skip
+
+
+def _data_list(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
+    from structopt.datasets.home import data_home
+
+    home = data_home()
+    print(f"Data sets are looked for in {home}\n")
+    for name, entry in CATALOGUE.items():
+        missing = entry.missing(home)
+        state = "present" if not missing else "absent"
+        if 0 < len(missing) < len(entry.files):
+            state = f"in part; missing: {', '.join(missing)}"
+        print(f"{name}: {entry.what}")
+        print(f"  {state}")
+        print(f"  terms: {entry.licence}")
+        print(f"  folder: {home / entry.folder}")
+        print(f"  from: {f'structopt data fetch {name}' if entry.sources else entry.page}\n")
+    return 0
+
+
+def _data_fetch(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
+    from structopt.datasets.download import fetch
+    from structopt.errors import InvalidInputError
+
+    known: Any = None if options.no_checksum else "recorded"
+    if options.sha256 is not None:
+        if not all(file and sum_ for file, _, sum_ in (s.partition("=") for s in options.sha256)):
+            raise InvalidInputError(f"--sha256 takes FILE=SUM, not {' '.join(options.sha256)}.")
+        known = dict(pair.split("=", 1) for pair in options.sha256)
+    with _spinner() as report:
+        done = fetch(options.name, known_hash=known, report=report)
+    print(f"terms of {options.name}: {CATALOGUE[options.name].licence}")
+    for one in done:
+        for path in one.paths:
+            print(f"{'already there' if one.was_there else 'written'}: {path}")
+        if one.sha256 is not None and not one.was_there:
+            print(f"  SHA-256 of {one.url}: {one.sha256}")
+    return 0
 
 
 def _bench_masters(options: argparse.Namespace) -> int:

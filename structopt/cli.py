@@ -157,6 +157,21 @@ def _parser() -> argparse.ArgumentParser:
     oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
     _measured(oracles, repeats=5)
     oracles.set_defaults(run=_bench_oracles)
+    alignment = benches.add_parser(
+        "alignment", help="word alignment of the Hansards by pass (needs STRUCTOPT_DATA)"
+    )
+    alignment.add_argument("--passes", type=int, default=50, metavar="N", help="passes (50)")
+    alignment.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    alignment.set_defaults(run=_bench_alignment)
+    saddle = benches.add_parser(
+        "saddle", help="matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron"
+    )
+    saddle.add_argument("--quick", action="store_true", help="a twentieth of the size: seconds")
+    saddle.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="CPU seconds a method may take"
+    )
+    saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    saddle.set_defaults(run=_bench_saddle)
     return parser
 
 
@@ -358,6 +373,23 @@ def _parse(options: argparse.Namespace) -> int:
             report=report,
         )  # fmt: skip
     return _publish("parse", [bench.table()], options)
+
+
+def _bench_alignment(options: argparse.Namespace) -> int:
+    from structopt.bench.alignment import bench_alignment
+
+    with _spinner() as report:
+        bench = bench_alignment(passes=options.passes, report=report)
+    return _publish("bench-alignment", [bench.table()], options)
+
+
+def _bench_saddle(options: argparse.Namespace) -> int:
+    from structopt.bench.saddle import bench_saddle
+
+    with _spinner() as report:
+        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
+    _publish("bench-saddle", bench.tables(), options)
+    return 0 if bench.certified else FAILED
 
 
 # ---------------------------------------------------------------------- showing

@@ -151,6 +151,13 @@ def _parser() -> argparse.ArgumentParser:
     path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
     _measured(path, repeats=3)
     path.set_defaults(run=_bench_path)
+    margins = benches.add_parser("margins", help="relative margins beside plain ones")
+    margins.add_argument(
+        "--cases", nargs="+", metavar="CASE", default=["digits", "words"],
+        help="digits, words, letters (which needs STRUCTOPT_DATA)",
+    )  # fmt: skip
+    _measured(margins, repeats=3)
+    margins.set_defaults(run=_bench_margins)
     oracles = benches.add_parser(
         "oracles", help="time per part of every oracle, beside networkx and other libraries"
     )
@@ -346,6 +353,15 @@ def _bench_path(options: argparse.Namespace) -> int:
             repeats=options.repeats, report=report,
         )  # fmt: skip
     _publish("bench-path", [bench.table()], options)
+    return 0 if bench.certified else FAILED
+
+
+def _bench_margins(options: argparse.Namespace) -> int:
+    from structopt.bench.margins import bench_margins
+
+    with _spinner() as report:
+        bench = bench_margins(options.cases, repeats=options.repeats, report=report)
+    _publish("bench-margins", [bench.table()], options)
     return 0 if bench.certified else FAILED
 
 

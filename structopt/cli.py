@@ -151,25 +151,19 @@ def _parser() -> argparse.ArgumentParser:
     path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
     _measured(path, repeats=3)
     path.set_defaults(run=_bench_path)
+    margins = benches.add_parser("margins", help="relative margins beside plain ones")
+    margins.add_argument(
+        "--cases", nargs="+", metavar="CASE", default=["digits", "words"],
+        help="digits, words, letters (which needs STRUCTOPT_DATA)",
+    )  # fmt: skip
+    _measured(margins, repeats=3)
+    margins.set_defaults(run=_bench_margins)
     oracles = benches.add_parser(
         "oracles", help="time per part of every oracle, beside networkx and other libraries"
     )
     oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
     _measured(oracles, repeats=5)
     oracles.set_defaults(run=_bench_oracles)
-
-    reproduce = commands.add_parser(
-        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
-    )
-    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
-    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
-    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
-    reproduce.add_argument(
-        "--out", default="structopt-results", metavar="DIR",
-        help="where results go, and finished parts are looked for (structopt-results)",
-    )  # fmt: skip
-    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
-    reproduce.set_defaults(run=_reproduce)
     alignment = benches.add_parser(
         "alignment", help="word alignment of the Hansards by pass (needs STRUCTOPT_DATA)"
     )
@@ -185,6 +179,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
     saddle.set_defaults(run=_bench_saddle)
+
+    reproduce = commands.add_parser(
+        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
+    )
+    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
+    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
+    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
+    reproduce.add_argument(
+        "--out", default="structopt-results", metavar="DIR",
+        help="where results go, and finished parts are looked for (structopt-results)",
+    )  # fmt: skip
+    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
+    reproduce.set_defaults(run=_reproduce)
     return parser
 
 
@@ -362,6 +369,15 @@ def _bench_path(options: argparse.Namespace) -> int:
     return 0 if bench.certified else FAILED
 
 
+def _bench_margins(options: argparse.Namespace) -> int:
+    from structopt.bench.margins import bench_margins
+
+    with _spinner() as report:
+        bench = bench_margins(options.cases, repeats=options.repeats, report=report)
+    _publish("bench-margins", [bench.table()], options)
+    return 0 if bench.certified else FAILED
+
+
 def _bench_oracles(options: argparse.Namespace) -> int:
     from structopt.bench import oracles_graphs  # noqa: F401  registers its cases
     from structopt.bench.oracles import bench_oracles
@@ -386,6 +402,23 @@ def _parse(options: argparse.Namespace) -> int:
             report=report,
         )  # fmt: skip
     return _publish("parse", [bench.table()], options)
+
+
+def _bench_alignment(options: argparse.Namespace) -> int:
+    from structopt.bench.alignment import bench_alignment
+
+    with _spinner() as report:
+        bench = bench_alignment(passes=options.passes, report=report)
+    return _publish("bench-alignment", [bench.table()], options)
+
+
+def _bench_saddle(options: argparse.Namespace) -> int:
+    from structopt.bench.saddle import bench_saddle
+
+    with _spinner() as report:
+        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
+    _publish("bench-saddle", bench.tables(), options)
+    return 0 if bench.certified else FAILED
 
 
 def _reproduce(options: argparse.Namespace) -> int:
@@ -415,23 +448,6 @@ def _reproduce(options: argparse.Namespace) -> int:
         )
         return INTERRUPTED
     return 0
-
-
-def _bench_alignment(options: argparse.Namespace) -> int:
-    from structopt.bench.alignment import bench_alignment
-
-    with _spinner() as report:
-        bench = bench_alignment(passes=options.passes, report=report)
-    return _publish("bench-alignment", [bench.table()], options)
-
-
-def _bench_saddle(options: argparse.Namespace) -> int:
-    from structopt.bench.saddle import bench_saddle
-
-    with _spinner() as report:
-        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
-    _publish("bench-saddle", bench.tables(), options)
-    return 0 if bench.certified else FAILED
 
 
 # ---------------------------------------------------------------------- showing

@@ -74,7 +74,8 @@ class ConstrainedFigure3(Experiment):
         X, tests = ([(columns(p)[:, kept], p) for p in part] for part in (known, new))
         Y, gold = ([list(p.labels) for p in part] for part in (known, new))
         broken = set(structure.fit(X, Y).broken(X, Y))
-        X, Y = ([v for i, v in enumerate(part) if i not in broken] for part in (X, Y))
+        sound = [i for i in range(len(X)) if i not in broken]
+        X, Y = [X[i] for i in sound], [Y[i] for i in sound]
         found: dict[str, Any] = {"features": len(kept), "training": len(X), "test": len(tests)}
         for name in SCHEMES:
             scheme = Scheme(name, structure, epochs=cell["epochs"], random_state=cell["split"])
@@ -115,9 +116,9 @@ def given(sentences: Iterable[Sentence]) -> list[Proposition]:
     for p in propositions(sentences):
         real = [k for k, label in enumerate(p.labels) if label != OUTSIDE]
         if real:
-            places, labels = ([line[k] for k in real] for line in (p.candidates, p.labels))
+            places, labels = tuple(p.candidates[k] for k in real), tuple(p.labels[k] for k in real)
             spans = tuple((t, t + 1) for t in places)  # given arguments do not overlap
-            found.append(replace(p, candidates=tuple(places), labels=tuple(labels), spans=spans))
+            found.append(replace(p, candidates=places, labels=labels, spans=spans))
     return found
 
 

@@ -101,9 +101,10 @@ class L1M3nFigure2(Experiment):
 
 def split(X: Sequence[Any], Y: Sequence[Any], chosen: Any) -> tuple[Any, Any]:
     """Return the chosen examples and the others."""
-    return tuple(
-        ([X[i] for i in np.flatnonzero(part)], [Y[i] for i in np.flatnonzero(part)])
-        for part in (chosen, ~chosen)
+    first, rest = (np.flatnonzero(part).tolist() for part in (chosen, ~chosen))
+    return ([X[i] for i in first], [Y[i] for i in first]), (
+        [X[i] for i in rest],
+        [Y[i] for i in rest],
     )
 
 

@@ -16,7 +16,7 @@ from structopt.reproduce.sparse_models import MODELS
 from structopt.structures.parts import Floats
 
 CONSTANTS = {
-    "CRF": 0.0, "L2-CRF": 100.0, "L1-CRF": 25.0, "M3N": 1e-4, "L1-M3N": 0.02, "LapM3N": 0.01,
+    "CRF": 0.0, "L2-CRF": 100.0, "L1-CRF": 25.0, "M3N": 1e-4, "L1-M3N": 0.01, "LapM3N": 0.01,
 }  # fmt: skip
 """In the middle of Figure 2's grids, near the best of each."""
 INPUTS, RELEVANT = 100, 30

@@ -36,8 +36,9 @@ class SaddleM3nFigure2b(Experiment):
     differences: ClassVar[str] = (
         "the paper trains on the intersected IBM Model 4 alignments of 5,000 sentence pairs, which "
         "are not public; here on the first 100 (60 in the small setting) of the 447 hand-aligned "
-        "pairs, one to one, and like the paper tests on 347 others and stops by the dev pairs. Words "
-        "are counted in 2,383 unaligned pairs instead of 1.1 million; no features of generative models."
+        "pairs, one to one, and like the paper tests on 347 others and stops by the dev pairs. "
+        "Words are counted in 2,383 unaligned pairs instead of 1.1 million; no features of "
+        "generative models."
     )
 
     def cells(self, full: bool) -> list[Cell]:

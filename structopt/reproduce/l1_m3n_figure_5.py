@@ -52,8 +52,8 @@ class L1M3nFigure5(Experiment):
         X, Y = make_chain_crf(cell.get("sequences", SEQUENCES), seed=0)
         train, test = split(X, Y, np.arange(len(X)) % 10 == cell["fold"])
         found, weights = three_algorithms.solve(
-            cell["algorithm"], cell["value"], train, test, [0, 1], fixed=cell.get("C", FIXED), tol=1e-2,
-            max_iter=2000,
+            cell["algorithm"], cell["value"], train, test, [0, 1], fixed=cell.get("C", FIXED),
+            tol=1e-2, max_iter=2000,
         )  # fmt: skip
         return found | {"weights": weights[: 2 * X[0].shape[1]]}
 

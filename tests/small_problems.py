@@ -100,9 +100,7 @@ def matching(rng):
     edges = list(product(range(2), range(3)))
     subsets = [s for size in range(3) for s in combinations(edges, size)]
     matchings = [
-        frozenset(s)
-        for s in subsets
-        if len({i for i, _ in s}) == len({j for _, j in s}) == len(s)
+        frozenset(s) for s in subsets if len({i for i, _ in s}) == len({j for _, j in s}) == len(s)
     ]
     X = [_numbers(rng, 2, 3, 3) for _ in range(4)]
     return _problem(so.Matching(false_negative=2.0), X, [matchings] * 4, rng)
@@ -230,10 +228,7 @@ PLAIN = {
     "Enumerated": enumerated,
     "your own": own,
 }
-REFERENCES = {
-    f"References({name})": _with_references(PLAIN[name])
-    for name in PLAIN
-}
+REFERENCES = {f"References({name})": _with_references(PLAIN[name]) for name in PLAIN}
 PROBLEMS = PLAIN | REFERENCES
 
 

@@ -12,7 +12,7 @@ from small_problems import PLAIN, PROBLEMS, REFERENCES, problem, rows
 import structopt as so
 from structopt.methods import registry
 
-TOL = 1e-5
+TOL, LOOSE = 1e-5, 1e-4
 B, RADIUS, LAM = 0.7, 0.8, 4.0
 C = 4.0  # large enough for weights to move, small enough for slacks to stay
 
@@ -196,10 +196,11 @@ def test_formulations(name, kind, monkeypatch, record_property):
         make = lambda: run(method, kind, name)  # noqa: E731
         refuse(monkeypatch, record_property, kind, name, make)
         return
-    made = run(method, kind, name, tol=TOL)
+    tol = LOOSE if name in REFERENCES else TOL
+    made = run(method, kind, name, tol=tol)
     result = made.solve()
     bound = getattr(made.formulation, "B", None) if kind in WORST else None
-    check(result, kind, name, optimum(kind, name, bound), TOL)
+    check(result, kind, name, optimum(kind, name, bound), tol)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -219,7 +220,8 @@ def test_methods(name, method, monkeypatch, record_property):
         value = objective(kind, name, result.weights)
         assert result.certificate.primal == pytest.approx(value, rel=1e-6)
         return
-    tol = {"subgradient": 0.2, "em": 1e-4}.get(called, TOL)
+    tol = LOOSE if name in REFERENCES else TOL
+    tol = {"subgradient": 0.3, "em": LOOSE}.get(called, tol)
     result = run(called, kind, name, tol=tol).solve()
     check(result, kind, name, optimum(kind, name), tol)
 
@@ -248,5 +250,3 @@ def test_few_problems_are_trivial():
         if optimum(kind, name) >= (1 - 1e-6) * objective(kind, name, nothing):
             trivial.append((kind, name))
     assert len(trivial) <= len(pairs) // 4, trivial
-
-

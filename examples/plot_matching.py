@@ -36,7 +36,7 @@ for words, height in ((n1, 1), (n2, 0)):
     left.scatter(places, [height] * words, s=90, color="w", edgecolor="k", zorder=3)
 left.text(0, 1.1, "words of the first sentence")
 left.text(0, -0.18, "words of the second sentence")
-left.set(ylim=(-0.3, 1.3), title="a held-out sentence pair")
+left.set(ylim=(-0.3, 1.3), title="a held-out pair, chosen for its 3 or 4 errors")
 left.axis("off")
 left.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False)
 image = right.imshow(scores, cmap="PuOr", vmin=-abs(scores).max(), vmax=abs(scores).max())

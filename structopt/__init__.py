@@ -49,6 +49,7 @@ _HOME = {
     "StructuredClassifier": "estimator",
     "WordFeatures": "templates",
     "best_other": "structures.oracles",
+    "compare": "bench.compare",
     "load_model": "model_file",
     "separability": "margins",
     "loss_augmented": "structures.oracles",
@@ -63,6 +64,7 @@ __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
     from structopt import bench, bounds, datasets, errors
+    from structopt.bench.compare import compare
     from structopt.certificate import Certificate
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier

@@ -98,7 +98,9 @@ class Problem:
 
     def cost(self, backend: str) -> float:
         """Return the median of the CPU seconds, where failures cost the limit."""
-        return statistics.median(self.limit if run.reason else run.cpu for run in self.runs[backend])
+        return statistics.median(
+            self.limit if run.reason else run.cpu for run in self.runs[backend]
+        )
 
     def solved(self, backend: str) -> bool:
         """Return whether every repetition counts."""
@@ -207,7 +209,7 @@ def compare(
     tol : float
         Relative certified gap.
     time_limit : float, optional
-        CPU seconds a run; 5 if quick, else 20.
+        CPU seconds a run; 5 if quick, else 10.
     repeats : int, optional
         Repetitions; 2 if quick, else 3.
     sequences : bool
@@ -218,7 +220,7 @@ def compare(
     from threadpoolctl import threadpool_limits
 
     repeats = (2 if quick else 3) if repeats is None else repeats
-    limit = (5.0 if quick else 20.0) if time_limit is None else time_limit
+    limit = (5.0 if quick else 10.0) if time_limit is None else time_limit
     if repeats < 1 or not limit > 0:
         raise InvalidInputError(
             f"repeats must be >= 1 and time_limit > 0; got {repeats} and {limit}."
@@ -239,7 +241,9 @@ def compare(
                 if sequences and problem.runs:
                     takers = {b: solvers[b] for b in problem.runs}
                     say(f"{name} on {data_name}: the masters again, warm and cold")
-                    problem.replay = replay(make.method, takers, limit)
+                    problem.replay = replay(
+                        make.method, takers, masters=4 if quick else 8, limit=limit
+                    )
                 done.problems.append(problem)
     return done
 

@@ -23,8 +23,6 @@ from structopt.lagrangian import Lagrangian
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.separation import separate
 
-MASTERS = 10
-"""Of a sequence, at most."""
 TOLERANCE, PROVED = 1e-4, 1e-3
 """The relative gap that each master is asked for, and the one that its multipliers must prove."""
 
@@ -64,7 +62,7 @@ class Replay:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def replay(make: Make, backends: Mapping[str, Any], limit: float) -> Replay | None:
+def replay(make: Make, backends: Mapping[str, Any], *, masters: int, limit: float) -> Replay | None:
     """Record a run and solve its masters again; None for cones, where no bound is proved.
 
     Parameters
@@ -72,6 +70,8 @@ def replay(make: Make, backends: Mapping[str, Any], limit: float) -> Replay | No
     make : callable
         ``make(backend)`` gives a cutting-plane run that has not begun.
     backends : mapping of str to str or Backend
+    masters : int
+        Length of the sequence, at most.
     limit : float
         CPU seconds after which a backend leaves a sequence.
     """
@@ -79,7 +79,7 @@ def replay(make: Make, backends: Mapping[str, Any], limit: float) -> Replay | No
     exact = {name: backend for name, backend in takers.items() if not backend.moving}
     if not exact or make(next(iter(backends.values()))).master.program is None:
         return None
-    batches = _record(make, next(iter(exact.values())))
+    batches = _record(make, next(iter(exact.values())), masters)
     done = Replay([sum(len(numbers) for _, numbers, _ in batch) for batch in batches])
     done.left_out = {n: "moves a little each round" for n in takers if n not in exact}
     competitors = {}
@@ -95,12 +95,14 @@ def replay(make: Make, backends: Mapping[str, Any], limit: float) -> Replay | No
     return done
 
 
-def _record(make: Make, backend: Any) -> list[list[tuple[int, Any, Any]]]:
+def _record(make: Make, backend: Any, masters: int) -> list[list[tuple[int, Any, Any]]]:
     run = make(copy.copy(backend))
     batches: list[list[tuple[int, Any, Any]]] = []
     inside = None
-    while len(batches) < MASTERS:
-        separation = separate(run.master, run.data, run.backend.solve(tolerance=TOLERANCE).x, inside)
+    while len(batches) < masters:
+        separation = separate(
+            run.master, run.data, run.backend.solve(tolerance=TOLERANCE).x, inside
+        )
         inside = inside or separation.inside
         batch = [(f.family, f.numbers, f.directions()) for f in separation.found]
         added = 0

@@ -107,5 +107,7 @@ def read_costs(path: str | os.PathLike[str]) -> dict[tuple[str, str, str], float
                     key = (row["formulation"], row["data"], row["backend"])
                     costs[key].append(float(row["cost"]))
         except (KeyError, TypeError, ValueError) as error:
-            raise FileFormatError(f"{path} is not a file of `structopt compare`: {error}.") from None
+            raise FileFormatError(
+                f"{path} is not a file of `structopt compare`: {error}."
+            ) from None
     return {key: statistics.median(values) for key, values in costs.items()}

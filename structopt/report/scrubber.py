@@ -159,5 +159,6 @@ def thinned(items: Sequence[T], most: int) -> list[T]:
     if len(items) <= most:
         return list(items)
     edge = max(1, most // 4)
-    every = -(-(len(items) - 2 * edge) // max(1, most - 2 * edge))
-    return [*items[:edge], *items[edge:-edge:every], *items[-edge:]]
+    middle = items[edge:-edge]
+    every = -(-len(middle) // max(1, most - 2 * edge))
+    return [*items[:edge], *middle[::every], *items[-edge:]]

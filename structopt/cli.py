@@ -189,7 +189,7 @@ def _compare(options: argparse.Namespace) -> int:
 
     from structopt.bench.compare import compare
     from structopt.bench.compare_stats import order_changes, read_costs
-    from structopt.bench.compare_tables import tables
+    from structopt.bench.compare_tables import cost_table, ranking_table
 
     earlier = None
     if options.against is not None:  # before any work: the folder may be the one written to
@@ -200,7 +200,7 @@ def _compare(options: argparse.Namespace) -> int:
             tol=options.tol, time_limit=options.limit, repeats=options.repeats, report=report,
         )  # fmt: skip
     console = Console()
-    for table in tables(done):
+    for table in (ranking_table(done), cost_table(done)):  # the files have more
         _show(table, console)
     console.print(str(done.machine), markup=False, highlight=False)
     if earlier is not None:

@@ -81,7 +81,9 @@ def load(browser, path, theme="light"):
     feature = {"name": "prefers-color-scheme", "value": theme}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
     browser.get(path.as_uri())
-    browser.execute_script("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
+    browser.execute_script(
+        "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+    )
 
 
 def scrub(browser, ident, round_number):
@@ -162,9 +164,7 @@ def test_the_scrubber_obeys_the_keyboard(browser, model, pages):
     slider = browser.find_element(By.ID, "scrubber-at")
     slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT)
     same(live(browser, "scrubber")[0], model[0].result_.history[1])
-    assert slider.get_attribute("aria-valuetext") == (
-        f"round 2 of {len(model[0].result_.history)}"
-    )
+    assert slider.get_attribute("aria-valuetext") == (f"round 2 of {len(model[0].result_.history)}")
 
 
 def test_numbers_on_the_page_are_those_of_the_result(browser, model, pages):

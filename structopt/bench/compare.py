@@ -172,7 +172,9 @@ class Comparison:
     @property
     def backends(self) -> list[str]:
         """All backends, in the order of the registry."""
-        return list(dict.fromkeys(b for p in self.problems for b in [*p.runs, *p.refusals]))
+        known = registry.names()
+        found = dict.fromkeys(b for p in self.problems for b in [*p.runs, *p.refusals])
+        return sorted(found, key=lambda b: known.index(b) if b in known else len(known))
 
     def write(self, folder: Any, *, command: str = "structopt.compare(...)") -> list[Any]:
         """Write CSV, Markdown and HTML into a folder; return the files."""
@@ -359,10 +361,10 @@ def _data(
     for name in DATA if data is None else data:
         try:
             found[name] = _known(name, DATA, "data set")(quick)
-        except MissingDataError as missing:
+        except MissingDataError:
             if data is not None:  # asked for by name
                 raise
-            left_out.append(f"{name}: {missing}")
+            left_out.append(f"{name}, which STRUCTOPT_DATA does not have")
     return found, left_out
 
 

@@ -46,8 +46,8 @@ class Data:
 FORMULATIONS: dict[str, Callable[[], Formulation]] = {
     "M3N": lambda: M3N(C=0.1),
     "LP-Struct": lambda: LPStruct(C=5.0, nonnegative=False),
-    "StructRMM": lambda: StructRMM(C=100.0, B=2.0),
-    "StructSVM": lambda: StructSVM(C=100.0),
+    "StructRMM": lambda: StructRMM(C=10.0, B=3.0),
+    "StructSVM": lambda: StructSVM(C=10.0),
     "L1-M3N": lambda: L1M3N(C=1.0),
 }
 DEFAULT = ("M3N", "LP-Struct", "StructRMM")
@@ -56,24 +56,24 @@ DEFAULT = ("M3N", "LP-Struct", "StructRMM")
 
 def _digits(quick: bool) -> Data:
     X, y = datasets.load_digits_classes()
-    few = slice(0, 16 if quick else 60)
+    few = slice(0, 16 if quick else 40)
     return Data(Multiclass(labels=range(10)), X[few], y[few])
 
 
 def _digit_words(quick: bool) -> Data:
-    X, Y = datasets.load_digit_words(4 if quick else 12, length=(2, 4) if quick else (3, 7))
+    X, Y = datasets.load_digit_words(4 if quick else 6, length=(2, 4) if quick else (3, 6))
     return Data(Chain(labels=range(10)), X, Y)
 
 
 def _chain_crf(quick: bool) -> Data:
-    size = (12, 12, 6) if quick else (30, 30, 12)
+    size = (8, 40, 12) if quick else (14, 70, 18)
     X, Y = datasets.make_chain_crf(size[0], n_features=size[1], n_relevant=size[2], seed=0)
     return Data(Chain(labels=range(2)), X, Y)
 
 
 def _letters(quick: bool) -> Data:
     X, Y = datasets.load_letters(1)
-    few = slice(0, 4 if quick else 10)
+    few = slice(0, 2 if quick else 5)
     return Data(Chain(labels=list(ascii_lowercase)), X[few], Y[few])
 
 

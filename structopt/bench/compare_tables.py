@@ -90,7 +90,7 @@ def cost_table(done: Comparison) -> Table:
         if done.agree
         else "THE BACKENDS DISAGREE: a proved lower bound exceeds another's objective."
     )
-    notes += [f"Left out: {reason}" for reason in done.left_out]
+    notes += [f"Left out: {reason}." for reason in done.left_out]
     return Table("CPU seconds", ("problem", *done.backends), tuple(rows), tuple(notes))
 
 

@@ -138,6 +138,14 @@ def test_disagreement_is_seen(done):
     assert "DISAGREE" in tables(wrong)[1].markdown()
 
 
+def test_a_hand_over_is_told(done):
+    run = certified(done.problems[0].runs["ascent"][0], backend="ascent, then clarabel")
+    shared = replace(done, problems=[replace(done.problems[0], runs={"ascent": [run]})])
+    text = tables(shared)[1].markdown()
+    assert "Finished by another backend: M3N, chain CRF: ascent, then clarabel." in text
+    assert "Finished by another" not in tables(done)[1].markdown()
+
+
 def test_an_error_is_an_outcome(done, monkeypatch):
     def fail(self):
         raise so.errors.BackendError("no luck")

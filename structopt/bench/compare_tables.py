@@ -85,6 +85,13 @@ def cost_table(done: Comparison) -> Table:
         if not p.solved(b)
     ]
     notes += ["Failures: " + "; ".join(failures) + "."] if failures else ["No failures."]
+    handed = [
+        f"{p.formulation}, {p.data}: {result.backend}"
+        for p in done.problems
+        for result in p.results.values()
+        if ", then " in result.backend
+    ]
+    notes += ["Finished by another backend: " + "; ".join(handed) + "."] if handed else []
     notes.append(
         "On every problem the bounds that the backends prove agree."
         if done.agree

@@ -80,7 +80,6 @@ details {{ margin: .5rem 0 1rem; }}
 summary {{ cursor: pointer; font-weight: 600; padding: .3rem 0; }}
 h3 {{ font-size: 1rem; margin: 1.2rem 0 .4rem; }}
 code {{ font-size: .9em; overflow-wrap: anywhere; }}
-.parts {{ font-family: ui-monospace, monospace; white-space: normal; text-align: left; }}
 mark {{ background: var(--warn-page); color: var(--warn); font-weight: 700;
   text-decoration: underline wavy; padding: 0 .15em; }}
 table {{ border-collapse: collapse; width: 100%; font-size: .85rem; }}

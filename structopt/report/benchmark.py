@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from structopt.bench.compare import Comparison, Problem
     from structopt.bench.table import Table
 
-MOST_ROUNDS = 40  # of each of many runs on one page
+MOST_ROUNDS = 25  # of each of many runs on one page: some fifty runs stay below a megabyte
 
 
 def write_benchmark(
@@ -66,7 +66,12 @@ def write_benchmark(
                 section("Warm starts", _table(t, words=(0, 1)), _sequences(done))
                 for t in sequence_tables(done)
             ),
-            section("Problems", *(_problem(i, p) for i, p in enumerate(done.problems))),
+            section(
+                "Problems",
+                '<p class="soft">Each backend\'s middle repetition. Seconds below are wall time, '
+                "which other load on the machine lengthens.</p>",
+                *(_problem(i, p) for i, p in enumerate(done.problems)),
+            ),
             section("Limitations", f"<ul>{limits}</ul>"),
             script=SCRIPT,
             policy=policy(),

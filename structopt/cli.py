@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo | compare`` and ``structopt bench masters | letters | l1``.
+"""The command line; ``structopt --help`` lists it.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -87,6 +87,50 @@ def _parser() -> argparse.ArgumentParser:
     )
     compare.set_defaults(run=_compare)
 
+    data = commands.add_parser("data", help="list the data sets, or fetch one")
+    data_commands = data.add_subparsers(title="commands", metavar="command", required=True)
+    listed = data_commands.add_parser("list", help="what there is, on which terms, and where")
+    listed.set_defaults(run=_data_list)
+    fetched = data_commands.add_parser("fetch", help="download a data set from its public home")
+    fetched.add_argument("name", metavar="NAME", help="a name of `structopt data list`")
+    sums = fetched.add_mutually_exclusive_group()
+    sums.add_argument(
+        "--no-checksum", action="store_true", help="take what comes and say its SHA-256 sum"
+    )
+    sums.add_argument(
+        "--sha256", nargs="+", metavar="FILE=SUM", help="the sums expected of the downloads"
+    )
+    fetched.set_defaults(run=_data_fetch)
+
+    srl = commands.add_parser(
+        "srl", help="semantic roles: learning with and without inference under constraints"
+    )
+    srl.add_argument("--data", metavar="FILE", help="a CoNLL-U file with roles (STRUCTOPT_DATA's)")
+    srl.add_argument("--sentences", type=int, metavar="N", help="only the first N sentences")
+    srl.add_argument("--C", type=float, default=0.1, help="of M3N (0.1)")
+    srl.add_argument("--rounds", type=int, default=30, metavar="N", help="passes at most (30)")
+    srl.add_argument("--seed", type=int, default=0, help="of the split into training and test")
+    srl.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    srl.set_defaults(run=_srl)
+    parse = commands.add_parser(
+        "parse", help="train dependency parsers on a treebank in CoNLL-U and score them"
+    )
+    parse.add_argument(
+        "--data", metavar="DIR",
+        help="folder with *train.conllu[.gz] and *test.conllu[.gz] (default: UD English ParTUT "
+        "from STRUCTOPT_DATA)",
+    )  # fmt: skip
+    parse.add_argument(
+        "--learners", nargs="+", metavar="NAME", default=["perceptron", "mira", "frank-wolfe"],
+        help="of perceptron, mira, frank-wolfe, cutting-plane (default: the first three)",
+    )  # fmt: skip
+    parse.add_argument("--C", type=float, default=0.03, help="of M3N (default 0.03)")
+    parse.add_argument(
+        "--epochs", type=int, default=10, metavar="N", help="of online learners (default 10)"
+    )
+    parse.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    parse.set_defaults(run=_parse)
+
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
     masters = benches.add_parser(
@@ -103,6 +147,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(letters, repeats=5)
     letters.set_defaults(run=_bench_letters)
+    extragradient = benches.add_parser(
+        "extragradient", help="masters by extragradient, simplex, interior point and PDLP"
+    )
+    extragradient.add_argument("--quick", action="store_true", help="small masters: seconds")
+    extragradient.add_argument(
+        "--limit", type=float, default=60.0, metavar="S", help="CPU seconds a solver may take (60)"
+    )
+    extragradient.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    extragradient.set_defaults(run=_bench_extragradient)
     l1 = benches.add_parser(
         "l1", help="every way to learn an l1-regularised network (needs STRUCTOPT_DATA)"
     )
@@ -112,6 +165,43 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(l1, repeats=1)
     l1.set_defaults(run=_bench_l1)
+    path = benches.add_parser("path", help="ten values of C as a path and one by one")
+    path.add_argument(
+        "--cases", nargs="+", metavar="CASE", default=["digits-m3n", "digits-l1", "digits-lp"],
+        help="digits-m3n, digits-l1, digits-lp, letters-m3n (which needs STRUCTOPT_DATA)",
+    )  # fmt: skip
+    path.add_argument("--words", type=int, metavar="N", help="training words (all)")
+    path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
+    _measured(path, repeats=3)
+    path.set_defaults(run=_bench_path)
+    margins = benches.add_parser("margins", help="relative margins beside plain ones")
+    margins.add_argument(
+        "--cases", nargs="+", metavar="CASE", default=["digits", "words"],
+        help="digits, words, letters (which needs STRUCTOPT_DATA)",
+    )  # fmt: skip
+    _measured(margins, repeats=3)
+    margins.set_defaults(run=_bench_margins)
+    oracles = benches.add_parser(
+        "oracles", help="time per part of every oracle, beside networkx and other libraries"
+    )
+    oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
+    _measured(oracles, repeats=5)
+    oracles.set_defaults(run=_bench_oracles)
+    alignment = benches.add_parser(
+        "alignment", help="word alignment of the Hansards by pass (needs STRUCTOPT_DATA)"
+    )
+    alignment.add_argument("--passes", type=int, default=50, metavar="N", help="passes (50)")
+    alignment.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    alignment.set_defaults(run=_bench_alignment)
+    saddle = benches.add_parser(
+        "saddle", help="matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron"
+    )
+    saddle.add_argument("--quick", action="store_true", help="a twentieth of the size: seconds")
+    saddle.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="CPU seconds a method may take"
+    )
+    saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    saddle.set_defaults(run=_bench_saddle)
     return parser
 
 
@@ -214,6 +304,46 @@ def _compare(options: argparse.Namespace) -> int:
     return 0 if done.agree else FAILED
 
 
+def _data_list(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
+    from structopt.datasets.home import data_home
+
+    home = data_home()
+    print(f"Data sets are looked for in {home}\n")
+    for name, entry in CATALOGUE.items():
+        missing = entry.missing(home)
+        state = "present" if not missing else "absent"
+        if 0 < len(missing) < len(entry.files):
+            state = f"in part; missing: {', '.join(missing)}"
+        print(f"{name}: {entry.what}")
+        print(f"  {state}")
+        print(f"  terms: {entry.licence}")
+        print(f"  folder: {home / entry.folder}")
+        print(f"  from: {f'structopt data fetch {name}' if entry.sources else entry.page}\n")
+    return 0
+
+
+def _data_fetch(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
+    from structopt.datasets.download import fetch
+    from structopt.errors import InvalidInputError
+
+    known: Any = None if options.no_checksum else "recorded"
+    if options.sha256 is not None:
+        if not all(file and sum_ for file, _, sum_ in (s.partition("=") for s in options.sha256)):
+            raise InvalidInputError(f"--sha256 takes FILE=SUM, not {' '.join(options.sha256)}.")
+        known = dict(pair.split("=", 1) for pair in options.sha256)
+    with _spinner() as report:
+        done = fetch(options.name, known_hash=known, report=report)
+    print(f"terms of {options.name}: {CATALOGUE[options.name].licence}")
+    for one in done:
+        for path in one.paths:
+            print(f"{'already there' if one.was_there else 'written'}: {path}")
+        if one.sha256 is not None and not one.was_there:
+            print(f"  SHA-256 of {one.url}: {one.sha256}")
+    return 0
+
+
 def _bench_masters(options: argparse.Namespace) -> int:
     from structopt.bench.masters import FULL, QUICK, bench_masters
 
@@ -222,6 +352,23 @@ def _bench_masters(options: argparse.Namespace) -> int:
             QUICK if options.quick else FULL, repeats=options.repeats, report=report
         )
     return _publish("bench-masters", [bench.table()], options)
+
+
+def _srl(options: argparse.Namespace) -> int:
+    import warnings
+
+    from structopt.bench.srl import bench_srl
+    from structopt.datasets.srl import load_srl, read_srl
+    from structopt.errors import ConvergenceWarning
+
+    with _spinner() as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the table shows every gap
+        sentences = load_srl() if options.data is None else read_srl(options.data)
+        bench = bench_srl(
+            sentences[: options.sentences], C=options.C, max_iter=options.rounds,
+            seed=options.seed, report=report,
+        )  # fmt: skip
+    return _publish("srl", [bench.table()], options)
 
 
 def _bench_letters(options: argparse.Namespace) -> int:
@@ -233,6 +380,15 @@ def _bench_letters(options: argparse.Namespace) -> int:
     return 0 if bench.certified else FAILED
 
 
+def _bench_extragradient(options: argparse.Namespace) -> int:
+    from structopt.bench.extragradient import FULL, QUICK, bench_extragradient
+
+    sizes, limit = (QUICK, min(1.0, options.limit)) if options.quick else (FULL, options.limit)
+    with _spinner() as report:
+        bench = bench_extragradient(sizes, limit=limit, report=report)
+    return _publish("bench-extragradient", [bench.table()], options)
+
+
 def _bench_l1(options: argparse.Namespace) -> int:
     from structopt.bench.l1 import bench_l1
 
@@ -241,6 +397,70 @@ def _bench_l1(options: argparse.Namespace) -> int:
             words=options.words, limit=options.limit, repeats=options.repeats, report=report
         )
     return _publish("bench-l1", [bench.table()], options)
+
+
+def _bench_path(options: argparse.Namespace) -> int:
+    from structopt.bench.path import bench_path
+
+    with _spinner() as report:
+        bench = bench_path(
+            options.cases, n_values=options.values, n_words=options.words,
+            repeats=options.repeats, report=report,
+        )  # fmt: skip
+    _publish("bench-path", [bench.table()], options)
+    return 0 if bench.certified else FAILED
+
+
+def _bench_margins(options: argparse.Namespace) -> int:
+    from structopt.bench.margins import bench_margins
+
+    with _spinner() as report:
+        bench = bench_margins(options.cases, repeats=options.repeats, report=report)
+    _publish("bench-margins", [bench.table()], options)
+    return 0 if bench.certified else FAILED
+
+
+def _bench_oracles(options: argparse.Namespace) -> int:
+    from structopt.bench import oracles_graphs  # noqa: F401  registers its cases
+    from structopt.bench.oracles import bench_oracles
+
+    with _spinner() as report:
+        bench = bench_oracles(options.only, repeats=options.repeats, report=report)
+    return _publish("bench-oracles", [bench.table()], options)
+
+
+def _parse(options: argparse.Namespace) -> int:
+    from structopt.bench import parsing
+    from structopt.datasets import load_partut, load_treebank
+
+    parts = ("train", "test")
+    if options.data is None:
+        train, test = (load_partut(part) for part in parts)
+    else:
+        train, test = (load_treebank(options.data, part) for part in parts)
+    with _spinner() as report:
+        bench = parsing.run(
+            train, test, learners=options.learners, C=options.C, epochs=options.epochs,
+            report=report,
+        )  # fmt: skip
+    return _publish("parse", [bench.table()], options)
+
+
+def _bench_alignment(options: argparse.Namespace) -> int:
+    from structopt.bench.alignment import bench_alignment
+
+    with _spinner() as report:
+        bench = bench_alignment(passes=options.passes, report=report)
+    return _publish("bench-alignment", [bench.table()], options)
+
+
+def _bench_saddle(options: argparse.Namespace) -> int:
+    from structopt.bench.saddle import bench_saddle
+
+    with _spinner() as report:
+        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
+    _publish("bench-saddle", bench.tables(), options)
+    return 0 if bench.certified else FAILED
 
 
 # ---------------------------------------------------------------------- showing

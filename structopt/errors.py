@@ -38,7 +38,11 @@ class IncompatibleError(StructoptError, ValueError):
 
 
 class InfeasibleError(StructoptError):
-    """No weights satisfy the constraints of the master problem."""
+    """No weights satisfy the master's constraints, or no output those of ``example``."""
+
+    def __init__(self, message: str, *, example: int | None = None) -> None:
+        super().__init__(message)
+        self.example = example
 
 
 class UnboundedError(StructoptError):
@@ -67,6 +71,18 @@ class MissingDataError(StructoptError, FileNotFoundError):
     def __init__(self, message: str, *, path: str | os.PathLike[str] | None = None) -> None:
         super().__init__(message)
         self.path = path
+
+
+class DownloadError(StructoptError, OSError):
+    """A data file could not be downloaded; nothing was left behind."""
+
+
+class ChecksumError(DownloadError):
+    """A data file is not the expected one; ``expected`` and ``found`` are SHA-256 sums."""
+
+    def __init__(self, message: str, *, expected: str = "", found: str = "") -> None:
+        super().__init__(message)
+        self.expected, self.found = expected, found
 
 
 class MissingDependencyError(StructoptError, ImportError):

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.backends.base import Backend
 from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
 from structopt.events import Callback
-from structopt.formulations.base import Formulation
+from structopt.formulations.base import Formulation, check_positive
 from structopt.methods import registry
 from structopt.methods.base import Method
 from structopt.progress import Progress
@@ -39,7 +39,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         which).
     method : str
         How the learning problem is driven: "cutting-plane" (what "auto" means), "frank-wolfe",
-        "em", "perceptron" or "mira".
+        "subgradient", "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int
@@ -130,14 +130,26 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         warm_start : Result, optional
             An earlier result on the same data, perhaps at another C.
         """
-        method = registry.make(self.method)
+        registry.make(self.method)  # refuses an unknown one before any work
+        structure, data = self._encode(X, Y, sample_weight)
+        return self._learn(structure, data, warm_start)
+
+    def _encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
+        """Return the fitted structure and the encoded data, which many values of C can share."""
         structure = self.structure.fit(X, Y)
         data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        return structure, data
+
+    def _learn(
+        self, structure: Structure, data: DataSet, warm_start: Result | None, label: str = ""
+    ) -> Self:
+        """Learn from encoded data; ``label`` says in the progress line what is running."""
+        method = registry.make(self.method)
         with contextlib.ExitStack() as stack:
             callbacks = list(self.callbacks)
             if self.verbose:
-                label = f"{type(self.formulation).__name__} on {type(structure).__name__}"
-                callbacks.append(stack.enter_context(Progress(label, self.tol)))
+                what = label or f"{type(self.formulation).__name__} on {type(structure).__name__}"
+                callbacks.append(stack.enter_context(Progress(what, self.tol)))
             run = method(
                 structure,
                 self.formulation,
@@ -151,31 +163,47 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             result = run.solve()
         self.structure_, self.result_ = structure, result
         # methods that minimise nothing have no lower bound to wait for
-        unfinished = result.status not in ("optimal", "separated", "callback", "interrupted")
+        wanted = ("optimal", "separated", "early_stopping", "callback", "interrupted")
+        unfinished = result.status not in wanted
         if unfinished and np.isfinite(result.certificate.dual):
             warnings.warn(
                 f"Stopped ({result.status}) at a relative gap of "
                 f"{result.certificate.relative_gap:.1e}, wanted {self.tol:.1e}. Raise max_iter or "
                 "time_limit, or loosen tol.",
                 ConvergenceWarning,
-                stacklevel=2,
+                stacklevel=3,
             )
         return self
 
-    def predict(self, X: Any) -> list[Any]:
-        """Return the best output of every input."""
+    def predict(self, X: Any, *, constraints: Any = None) -> list[Any]:
+        """Return the best output of every input.
+
+        With ``constraints`` (see :func:`structopt.constrain`) the best that satisfies them, of a
+        model that was trained without.
+        """
         check_is_fitted(self, "result_")
-        return self.structure_.predict(X, self.result_.weights)
+        structure = self.structure_
+        if constraints is not None:
+            from structopt.structures.constrain import constrain
+
+            structure = constrain(structure, constraints)
+        return structure.predict(X, self.result_.weights)
+
+    def predict_marginals(self, X: Any, *, temperature: float = 1.0) -> list[Any]:
+        """Return how likely each label is at each part: one row a part, or one vector an example.
+
+        The probabilities are those of ``p(y | x) ~ exp(w . phi(x, y) / temperature)``; columns are
+        in the order of ``structure_.labels_``. A margin learner fixes no temperature: 1 takes its
+        scores as they are, and one that maximises the likelihood of held-out data is better.
+        """
+        check_is_fitted(self, "result_")
+        check_positive(temperature=temperature)
+        return self.structure_.marginals(X, self.result_.weights / temperature)
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean Hamming error per part (for labels: accuracy)."""
         predicted = self.predict(X)
-        if len(predicted) != len(Y):
-            raise InvalidInputError(f"{len(predicted)} inputs but {len(Y)} outputs.")
-        weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
-        wrong = [self.structure_.part_errors(y, p) for y, p in zip(Y, predicted, strict=True)]
-        parts = [self.structure_.part_count(y) for y in Y]
-        return float(1.0 - weight @ np.asarray(wrong, float) / (weight @ np.asarray(parts, float)))
+        return accuracy(self.structure_, Y, predicted, sample_weight)
 
     def _own_options(self, method: type[Method], warm_start: Result | None) -> dict[str, Any]:
         """Return the options that this method takes; refuse those that are set but not taken."""
@@ -259,3 +287,13 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
 
         check_is_fitted(self, "result_")
         save_model(self, path)
+
+
+def accuracy(structure: Structure, Y: Any, predicted: Any, sample_weight: Any = None) -> float:
+    """Return the share of parts that are right: 1 - Hamming errors / parts, over all examples."""
+    if len(predicted) != len(Y):
+        raise InvalidInputError(f"{len(predicted)} inputs but {len(Y)} outputs.")
+    weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
+    wrong = [structure.part_errors(y, p) for y, p in zip(Y, predicted, strict=True)]
+    parts = [structure.part_count(y) for y in Y]
+    return float(1.0 - weight @ np.asarray(wrong, float) / (weight @ np.asarray(parts, float)))

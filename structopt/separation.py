@@ -14,7 +14,7 @@ violation of a family at either end, ``(1 - t) v_inside + t v <= 0`` at the poin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -66,6 +66,8 @@ class Separation:
         The point, if it satisfies all families without slacks strictly.
     exact : bool
         Whether every oracle proved its answers; if not, `value` may be too low.
+    retreated : bool
+        Whether the master's solution broke families without slacks, so that `point` is another.
     """
 
     point: Floats
@@ -75,6 +77,9 @@ class Separation:
     found: list[Found]
     inside: Inside | None
     exact: bool
+    retreated: bool = False
+    rounding: float = 0.0
+    """How much of `value` covers what oracles leave open (`Answers.excess`)."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ def separate(
     raised = x.copy()
     raised[master.slack_columns] = 0.0
     bare = raised.copy()
-    found, worst = [], 0.0
+    found, lifted, worst = [], [], 0.0
     hard: dict[int, float] = {}
     for number, family in enumerate(master.families):
         if family.oracle not in asked:
@@ -110,6 +115,7 @@ def separate(
         explicit = partial(_explicit, data, candidates, everyone)
         parts = master.lift(number, candidates.numbers, explicit)
         signed = _raise_slacks(master, parts, candidates, bare, raised)
+        lifted.append((parts, candidates))
         if signed > -np.inf:
             hard[number] = signed
         value = parts.factor * candidates.score + parts.extra @ x
@@ -123,13 +129,15 @@ def separate(
     exact = all(answer.exact for answers in asked.values() for answer in answers)
     violated = {k: v for k, v in hard.items() if v > 0}
     if violated and inside is None:
-        return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact)
+        return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact, True)
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
     residual = 0.0 if master.program is None else master.program.residual(raised)
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
-    return Separation(raised, master.objective(raised), residual, worst, found, here, exact)
+    value = master.objective(raised)
+    rounding = 0.0 if violated else value - _without_excess(master, lifted, bare, value)
+    return Separation(raised, value, residual, worst, found, here, exact, bool(violated), rounding)
 
 
 def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
@@ -174,6 +182,21 @@ def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidat
 def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
     directions = candidates.directions(which)
     return directions if sp.issparse(directions) else directions.tocsr(data.base, data.n_features)
+
+
+def _without_excess(
+    master: RestrictedMaster,
+    lifted: list[tuple[RowParts, _Candidates]],
+    bare: Floats,
+    value: float,
+) -> float:
+    """Return what the objective would be if the oracles' answers were exact."""
+    if not any(np.any(found.excess > 0) for _, found in lifted):
+        return value
+    raised = bare.copy()
+    for parts, found in lifted:
+        _raise_slacks(master, parts, replace(found, excess=0.0 * found.excess), bare, raised)
+    return min(value, master.objective(raised))
 
 
 def _raise_slacks(

@@ -38,16 +38,14 @@ def optimum(kind, C, problem, *, weights=None, extra=lambda w: []):
 
     kind: a key of FORMULATIONS.
     """
-    X, Y, structure, outputs = problem
+    _, Y, structure, _ = problem
     n = len(Y)
     s = np.ones(n) if weights is None else np.asarray(weights, float)
     w, xi = cp.Variable(structure.n_features_), cp.Variable(n, nonneg=True)
-    rows = list(constraints(X, Y, structure, outputs))
-    left = []
-    for i, delta, loss in rows:
-        unit = kind in ("svm-unit", "lp", "lp-free")
-        scale = loss if kind == "svm-slack" else 1.0
-        left.append(scale * (delta @ w) >= (1.0 if unit else loss) - xi[i])
+    index, deltas, loss = map(np.array, zip(*constraints(*problem), strict=True))
+    margin = 1.0 if kind in ("svm-unit", "lp", "lp-free") else loss
+    scale = loss if kind == "svm-slack" else np.ones(len(loss))
+    left = [cp.multiply(scale, deltas @ w) >= margin - xi[index]]
     total = s @ xi
     objective = {
         "svm-unit": cp.sum_squares(w) / 2 + C / n * total,

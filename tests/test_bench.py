@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from structopt import cli
-from structopt.bench import letters, masters
+from structopt.bench import extragradient, letters, masters
+from structopt.bench.path import bench_path
 from structopt.bench.tagging import make_tagging
 from structopt.bench.timing import Machine, Sample, turns
 from structopt.errors import BackendError, InvalidInputError, MissingDataError
@@ -92,6 +93,35 @@ def test_masters_need_a_repetition():
         masters.bench_masters(masters.TINY, repeats=0)
 
 
+# ---------------------------------------------------------------------- extragradient
+def test_extragradient_command(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(extragradient, "QUICK", (masters.TINY,))
+    assert cli.main(["bench", "extragradient", "--quick", "--out", str(tmp_path)]) == 0
+    assert "gap of 0.01" in capsys.readouterr().out
+    with (tmp_path / "bench-extragradient-1.csv").open(newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    found = {row[0].split(", ")[1]: float(row[-1]) for row in rows}
+    assert set(found) - {"OR-tools PDLP"} == set(extragradient.COMPETITORS) - {"OR-tools PDLP"}
+    assert found["simplex"] < 1e-9
+    assert found["ours"] <= 1e-6
+
+
+def test_extragradient_without_ortools(monkeypatch):
+    def missing(*arguments):
+        raise extragradient.MissingDependencyError("no OR-tools here")
+
+    monkeypatch.setattr(extragradient.lp_solvers, "ortools_pdlp", missing)
+    bench = extragradient.bench_extragradient(
+        [masters.TINY], limit=5.0, competitors=["OR-tools PDLP", "ours", "simplex"]
+    )
+    assert set(bench.runs) == {"ours", "simplex"}
+    assert "Left out: no OR-tools here" in bench.table().notes
+    run = bench.runs["ours"][0]
+    seconds, steps = zip(*(run.reached[gap] for gap in extragradient.GAPS), strict=True)
+    assert list(seconds) == sorted(seconds)
+    assert list(steps) == sorted(steps)
+
+
 # ---------------------------------------------------------------------- letters
 @pytest.fixture
 def fake_letters(tmp_path, monkeypatch):
@@ -163,3 +193,18 @@ def test_a_failing_process_is_a_typed_error(monkeypatch, tmp_path):
 def test_letters_arguments():
     with pytest.raises(InvalidInputError, match="folds is one of"):
         letters.bench_letters("2-3")
+
+
+# ---------------------------------------------------------------------- paths
+def test_path_and_separate_runs_are_measured_in_turns(tmp_path, capsys):
+    heard = []
+    bench = bench_path(["digits-m3n"], n_values=2, n_words=12, repeats=2, report=heard.append)
+    assert [line.rpartition(", ")[2] for line in heard] == ["separate", "path", "path", "separate"]
+    assert bench.certified
+    assert bench.ratio("digits-m3n") > 0
+    assert bench.table().rows[0][0] == "M3N, 200 digit words"
+    command = "bench path --cases digits-lp --values 2 --words 12 --repeats 1 --out"
+    assert cli.main([*command.split(), str(tmp_path)]) == 0
+    assert (tmp_path / "bench-path.md").exists()
+    with pytest.raises(InvalidInputError, match="digits-m3n"):
+        bench_path(["nothing"])

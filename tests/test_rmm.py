@@ -92,6 +92,23 @@ def test_B_as_a_fraction_of_what_the_svm_finds():
     assert run.solve().certificate.certified
 
 
+@pytest.mark.parametrize("slacks", ["n", "one"])
+def test_a_fraction_starts_from_the_cuts_of_the_run_that_fixes_B(slacks):
+    X, Y = so.datasets.load_digit_words(60, seed=1)
+    structure = so.Chain().fit(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    aim = so.StructRMM(100.0, B_fraction=0.9, slacks=slacks)
+    run = so.CuttingPlane(structure, aim, data, tol=1e-3)
+    cuts = len(run.master.pool)
+    afresh = so.CuttingPlane(structure, run.formulation, data, tol=1e-3)
+    assert cuts > len(afresh.master.pool) == 0
+    warm, cold = run.solve(), afresh.solve()
+    assert warm.certificate.certified
+    assert warm.certificate.dual <= cold.certificate.primal * (1 + 1e-9)
+    assert cold.certificate.dual <= warm.certificate.primal * (1 + 1e-9)
+    assert len(warm.history) < 0.8 * len(cold.history)
+
+
 def test_one_slack_rmm_has_the_same_optimum():
     problem = X, Y, structure, _ = small_chain(np.random.default_rng(6))
     result = solve(structure, so.StructRMM(10.0, 1.2, slacks="one"), X, Y, tol=1e-5)

@@ -199,7 +199,7 @@ class Ascent(Backend):
         self._planes.row = place[self._planes.row]
         self._n_rows = int(keep.sum())
 
-    def warm(self, cut_duals: Floats) -> None:
+    def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
         """Start from given multipliers, scaled down where they exceed a slack's cost."""
         p = self._planes
         alpha = np.maximum(p.sign * cut_duals[p.row], 0.0) * p.weight

@@ -109,8 +109,8 @@ class Backend(Parameters, ABC):
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only the cut rows where ``keep`` is true."""
 
-    def warm(self, cut_duals: Floats) -> None:
-        """Start the next solve from given multipliers of all cuts, where the backend can."""
+    def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
+        """Start from given multipliers of all cuts, and weights, where the backend can."""
 
     @abstractmethod
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:

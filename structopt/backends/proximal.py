@@ -84,9 +84,19 @@ class Proximal(Backend):
         """Keep only some cut rows."""
         self._ascent.delete(keep)
 
-    def warm(self, cut_duals: Floats) -> None:
-        """Start from given multipliers."""
+    def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
+        """Start from given multipliers, with the centre and a step that suit given weights."""
         self._ascent.warm(cut_duals)
+        if weights is not None and np.any(weights):
+            own = self._program.weights
+            self._centre = np.clip(weights, self._program.lb[own], self._program.ub[own])
+            self._follow(weights)
+
+    def _follow(self, weights: Floats) -> None:
+        """Let the step follow the size of the weights in use."""
+        if self.step is None:
+            size = float(np.abs(weights[weights != 0]).mean())
+            self._stretch(size / float(_price(self._program).mean()))
 
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Solve the proximal master roughly and move the centre."""
@@ -96,10 +106,9 @@ class Proximal(Backend):
         t = self._t
         self._centre = self._centre + self.relax * (weights - self._centre)
         self._solves += 1
-        if self._solves >= self._next and np.any(weights) and self.step is None:
+        if self._solves >= self._next and np.any(weights):
             self._next = 2 * self._solves
-            price = _price(self._program)
-            self._stretch(float(np.abs(weights[weights != 0]).mean() / price.mean()))
+            self._follow(weights)
         return replace(solution, status="inaccurate", weight=self.relax * t)
 
     def _first_step(self, rows: Rows) -> float:

@@ -28,7 +28,12 @@ class L1BallM3N(Formulation):
 
     Notes
     -----
-    Zhu, Xing and Zhang (2009), problem P1' of Section 4.2.1.
+    Zhu, Xing and Zhang (2009), problem P1' of Section 4.2.1. Cutting planes solve it, and so does
+    the paper's projected sub-gradient method (``method="subgradient"``): steps along sub-gradients
+    of the hinges, each followed by the Euclidean projection on the ball. Averaged oracle answers
+    alpha, one an example, bound the optimum from below by
+
+        1/n sum alpha loss - lambda |1/n sum alpha delta|_inf.
 
     ============  ========
     paper         here

@@ -10,7 +10,7 @@ import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +27,36 @@ from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
 
 logger = logging.getLogger(__name__)
+
+
+class Iterate(NamedTuple):
+    """Weights, the objective there, and the violation of the formulation's own constraints."""
+
+    weights: Floats
+    value: float
+    residual: float = 0.0
+
+
+class Forerunner(NamedTuple):
+    """What a run on the same data left behind, made to fix a number of the formulation."""
+
+    weights: Floats
+    cuts: CutSet
+    families: list[tuple[str, bool]]
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A callback that looks at the run itself, and may say which weights it returns."""
+
+    def start(self, method: Method) -> None:
+        """Hear of a run that begins; ``method.iterate()`` is where each round leads."""
+
+    def kept(self) -> tuple[Iterate, str] | None:
+        """Return what a run that a callback stopped returns, and a note for its certificate."""
+
+    def __call__(self, record: Round) -> bool | None:
+        """Hear of a round; True stops the run."""
 
 
 class Method(ABC):
@@ -71,6 +101,7 @@ class Method(ABC):
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
+        self._forerunner: Forerunner | None = None
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
 
@@ -82,6 +113,8 @@ class Method(ABC):
     def solve(self) -> Result:
         """Step until certified, out of budget, interrupted or stalled; return the best model."""
         status: Stop = "max_iter"
+        for watcher in self._watchers():
+            watcher.start(self)
         try:
             while len(self.history) < self.max_iter:
                 if self.time_limit is not None and self._elapsed() >= self.time_limit:
@@ -109,6 +142,13 @@ class Method(ABC):
     def _told_to_stop(self, record: Round) -> bool:
         answers = [callback(record) for callback in self.callbacks]  # every one hears of it
         return any(answer is True for answer in answers)
+
+    def _watchers(self) -> list[Watcher]:
+        return [callback for callback in self.callbacks if isinstance(callback, Watcher)]
+
+    def iterate(self) -> Iterate:
+        """Return where the last round led: its own weights, or the best so far."""
+        return Iterate(self._weights, self._primal, self._residual)
 
     # ------------------------------------------------------------------ for the methods to use
     def _offer(self, weights: Floats, value: float, residual: float = 0.0) -> None:
@@ -142,17 +182,21 @@ class Method(ABC):
         return time.perf_counter() - self._began
 
     def _result(self, status: Stop) -> Result:
+        best, note = Iterate(self._weights, self._primal, self._residual), self._note()
+        if status == "callback":
+            kept = next((k for w in self._watchers() if (k := w.kept()) is not None), None)
+            best, note = (best, note) if kept is None else kept
         certificate = Certificate(
-            primal=self._primal,
+            primal=best.value,
             dual=self._dual,
             tolerance=self.tol,
             abs_tolerance=self.abs_tol,
-            residual=self._residual,
+            residual=best.residual,
             exact=self.structure.exact and self._certain(),
-            note=self._note(),
+            note="; ".join(filter(None, (note, self.structure.note()))),
         )
         return Result(
-            weights=self._weights,
+            weights=best.weights,
             certificate=certificate,
             history=tuple(self.history),
             status=status,
@@ -168,7 +212,9 @@ class Method(ABC):
         first = CuttingPlane(
             self.structure, formulation, self.data, tol=self.tol, time_limit=self.time_limit
         )
-        weights = first.solve().weights
+        result = first.solve()
+        weights = result.weights
+        self._forerunner = Forerunner(weights, result.cuts, first.families)
         answers = [*self.data.ask(worst, weights), *self.data.ask(best_other, weights)]
         scores = np.concatenate([a.score for a in answers])
         return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
@@ -189,7 +235,8 @@ class Method(ABC):
                 raise IncompatibleError(
                     f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
                     f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
-                    f"{type(self.structure).__name__} offers {sorted(offered)}."
+                    f"{type(self.structure).__name__} offers {sorted(offered)}. "
+                    f"{self.structure.why_not(family.oracle.needs)}".rstrip()
                 )
         master.compile()
         return master

@@ -9,9 +9,10 @@ as many as it may, a plane that carries nothing makes room, or else the two that
 replaced by their mean: w and D stay what they were.
 
 >>> import numpy as np, scipy.sparse as sp
->>> blocks = Blocks(None, np.ones(1), np.array([2.0]), n_features=1, planes=2)
->>> one = sp.csr_array(np.array([[2.0]]))
->>> blocks.absorb(np.array([0]), np.array([3.0]), blocks.parts(one), scales=np.ones(1))  # 3 - 2 w
+>>> from structopt.structures.parts import Directions, base_matrix
+>>> base = base_matrix(sp.csr_array(np.array([[2.0]])))
+>>> blocks = Blocks(base, np.ones(1), np.array([2.0]), planes=2)
+>>> blocks.absorb(Planes(np.array([0]), np.array([3.0]), Directions.rows(0, 1)))  # 3 - 2 w
 >>> blocks.weights, blocks.value()  # max 3 a - 1/2 (2 a)^2 / 2 over 0 <= a <= 1
 (array([1.]), 2.0)
 """
@@ -21,10 +22,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from structopt.methods import frank_wolfe_kernels as kernels
-from structopt.structures.parts import Directions, Floats, Ints, base_matrix
+from structopt.methods.planes import Planes
+from structopt.structures.parts import Floats, Ints
 
 _STEPS = 10
 """Pairwise steps inside one block, in one visit, at most: 3 / 10 / 20 take 32 / 29 / 28 passes on
@@ -39,13 +40,12 @@ class Blocks:
 
     Parameters
     ----------
-    base : sparse matrix or None
-        The data set's base matrix; None when directions come as sparse rows.
+    base : sparse matrix
+        What the directions of all planes refer to.
     cost : array
         c_i.
     curvature : array
         p_j > 0.
-    n_features : int
     planes : int
         Planes that a block may hold; 2 is Frank-Wolfe without a memory.
 
@@ -59,14 +59,9 @@ class Blocks:
         Planes that were new.
     """
 
-    def __init__(
-        self, base: Any, cost: Floats, curvature: Floats, *, n_features: int, planes: int
-    ) -> None:
-        n, self._planes = len(cost), planes
-        # a sparse row is a sum of parts too: each entry is a multiple of the unit base row
-        unit = sp.csr_array(([1.0], ([0], [0])), shape=(1, n_features))
-        matrix = base_matrix(unit if base is None else base)
-        self._base = (matrix.indptr, matrix.indices, matrix.data)
+    def __init__(self, base: Any, cost: Floats, curvature: Floats, *, planes: int) -> None:
+        n, n_features, self._planes = len(cost), len(curvature), planes
+        self._base = (base.indptr, base.indices, base.data)
         self._cost, self._curvature, self._metric = cost, curvature, 1.0 / curvature
         self._count = np.zeros(n, np.int64)
         self._first, self._size = np.zeros((n, planes), np.int64), np.zeros((n, planes), np.int64)
@@ -84,27 +79,14 @@ class Blocks:
         """Return how many planes there are."""
         return int(self._count.sum())
 
-    @staticmethod
-    def parts(directions: Any) -> Directions:
-        """Return directions, sparse rows or parts already, as parts over this object's base."""
-        if not sp.issparse(directions):
-            return directions  # type: ignore[no-any-return]
-        rows = base_matrix(directions)
-        return Directions(rows.indptr, np.zeros(rows.nnz, np.int64), rows.indices, rows.data)
-
-    def absorb(
-        self, examples: Ints, margins: Floats, planes: Directions, *, scales: Floats, shift: int = 0
-    ) -> None:
-        """Give each example's block a plane, ``scales`` times a direction, and visit the block.
-
-        The directions are over the base from its row ``shift`` on.
-        """
-        parts, done = (planes.source, planes.offset, planes.coef), 0
-        while done < len(examples):
+    def absorb(self, planes: Planes) -> None:
+        """Give each example's block its plane and visit the block, in the order of the planes."""
+        d, done = planes.directions, 0
+        parts = (d.source, d.offset, d.coef)
+        while done < len(planes):
             done, needed, self._used, self._now, added = kernels.absorb(
-                done, examples, planes.ptr, parts, shift, margins, scales, self._cost, _STEPS,
-                _PATIENCE, self._used, *self._block(), self._table, self._now, self.gaps,
-                self._scratch,
+                done, planes.examples, d.ptr, parts, planes.margins, self._cost, _STEPS, _PATIENCE,
+                self._used, *self._block(), self._table, self._now, self.gaps, self._scratch,
             )  # fmt: skip
             self.added += added
             if needed:

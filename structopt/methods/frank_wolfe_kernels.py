@@ -214,12 +214,12 @@ def visit(i, cap, steps, count, first, size, heap, margin, alpha, idle, gram, ba
 @njit(cache=True, nogil=True)
 def forget(i, patience, count, first, size, margin, alpha, idle, gram):
     # drop idle planes of block i: all beyond patience, and the one idle longest if it is full
-    oldest = -1
     for k in range(count[i] - 1, -1, -1):
         if alpha[i, k] == 0.0 and idle[i, k] > patience:
             drop(i, k, count, first, size, margin, alpha, idle, gram)
     if count[i] < first.shape[1]:
         return
+    oldest = -1
     for k in range(count[i]):
         if alpha[i, k] == 0.0 and (oldest < 0 or idle[i, k] > idle[i, oldest]):
             oldest = k
@@ -228,8 +228,8 @@ def forget(i, patience, count, first, size, margin, alpha, idle, gram):
 
 
 @njit(cache=True, nogil=True)
-def absorb(begin, examples, ptr, parts, shift, margins, scales, cap, steps, patience, used, count,
-           first, size, heap, margin, alpha, idle, gram, base, metric, w, table, now, gaps,
+def absorb(begin, examples, ptr, parts, margins, cap, steps, patience, used, count, first, size,
+           heap, margin, alpha, idle, gram, base, metric, w, table, now, gaps,
            dense):  # fmt: skip
     # from `begin` on, give each block its new plane and visit it; stop where heap or table might
     # not do. `dense` is a vector of zeros in feature space, and is again when this returns.
@@ -251,9 +251,9 @@ def absorb(begin, examples, ptr, parts, shift, margins, scales, cap, steps, pati
             now += 1
             used = merge(i, used, count, first, size, heap, margin, alpha, idle, gram, table, now)
         for p in range(length):
-            source[used + p] = parts[0][ptr[e] + p] + shift
+            source[used + p] = parts[0][ptr[e] + p]
             offset[used + p] = parts[1][ptr[e] + p]
-            coef[used + p] = parts[2][ptr[e] + p] * scales[e]
+            coef[used + p] = parts[2][ptr[e] + p]
         if not holds_last(i, used, length, margins[e], count, first, size, heap, margin):
             last = count[i]
             first[i, last], size[i, last] = used, length

@@ -117,7 +117,8 @@ class References(Structure):
     def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
         """Encode examples with their references."""
         check_lengths(X, Y)
-        return ReferenceShard(self, X, Y)
+        own = self.structure.encode_references(X, Y, distance=self.distance, start=start)
+        return ReferenceShard(self, X, Y) if own is None else own
 
     def pair(self, oracle: Oracle, x: Any, references: Any, weights: Floats) -> Pair | None:
         """Return the most violated (good, bad) pair, or None if nothing bad is possible."""

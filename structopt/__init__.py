@@ -64,6 +64,7 @@ _HOME = {
     "Subgradient": "methods.subgradient",
     "WordFeatures": "templates",
     "best_other": "structures.oracles",
+    "compare": "bench.compare",
     "constrain": "structures.constrain",
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
@@ -83,6 +84,7 @@ if TYPE_CHECKING:
     from structopt import bench, bounds, constraints, datasets, errors
     from structopt.baselines.crf import CRF
     from structopt.baselines.hmm import HMM
+    from structopt.bench.compare import compare
     from structopt.certificate import Certificate
     from structopt.early_stopping import EarlyStopping
     from structopt.errors import ConvergenceWarning

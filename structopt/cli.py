@@ -64,6 +64,29 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--quick", action="store_true", help="fewer words and backends: seconds")
     demo.set_defaults(run=_demo)
 
+    compare = commands.add_parser(
+        "compare", help="every backend on every formulation and data set, certified"
+    )
+    compare.add_argument("--quick", action="store_true", help="smaller data: under a minute")
+    for what in ("formulation", "data", "backend"):
+        compare.add_argument(
+            f"--{what}", action="append", metavar="NAME", help="only this one (may be repeated)"
+        )
+    compare.add_argument(
+        "--tol", type=float, default=1e-2, metavar="GAP", help="relative certified gap (0.01)"
+    )
+    compare.add_argument(
+        "--limit", type=float, metavar="S", help="CPU seconds a run, and what a failure costs"
+    )
+    compare.add_argument("--repeats", type=int, metavar="N", help="of which the median counts")
+    compare.add_argument(
+        "--against", metavar="DIR", help="an earlier comparison: does it rank the same way?"
+    )
+    compare.add_argument(
+        "--out", default="structopt-compare", metavar="DIR", help="where CSV, Markdown, HTML go"
+    )
+    compare.set_defaults(run=_compare)
+
     data = commands.add_parser("data", help="list the data sets, or fetch one")
     data_commands = data.add_subparsers(title="commands", metavar="command", required=True)
     listed = data_commands.add_parser("list", help="what there is, on which terms, and where")
@@ -260,6 +283,38 @@ def _demo_table(demo: Demo) -> Table:
         tuple(rows),
         ("Gaps are relative. " + "; ".join(f"{p.name}: {p.data}" for p in demo.problems) + ".",),
     )  # fmt: skip
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from pathlib import Path
+
+    from rich.console import Console
+
+    from structopt.bench.compare import compare
+    from structopt.bench.compare_stats import order_changes, read_costs
+    from structopt.bench.compare_tables import cost_table, ranking_table
+
+    earlier = None
+    if options.against is not None:  # before any work: the folder may be the one written to
+        earlier = read_costs(Path(options.against) / "compare.csv")
+    with _spinner() as report:
+        done = compare(
+            options.formulation, options.data, options.backend, quick=options.quick,
+            tol=options.tol, time_limit=options.limit, repeats=options.repeats, report=report,
+        )  # fmt: skip
+    console = Console()
+    for table in (ranking_table(done), cost_table(done)):  # the files have more
+        _show(table, console)
+    console.print(str(done.machine), markup=False, highlight=False)
+    if earlier is not None:
+        pairs, changed = order_changes(earlier, done.costs)
+        console.print(
+            f"{options.against} ranks {pairs - len(changed)} of {pairs} pairs of backends the same "
+            "way." + "".join(f"\n  {change}" for change in changed), markup=False, highlight=False,
+        )  # fmt: skip
+    for path in done.write(options.out, command=options.command):
+        console.print(f"written: {path}", markup=False, soft_wrap=True)
+    return 0 if done.agree else FAILED
 
 
 def _data_list(options: argparse.Namespace) -> int:

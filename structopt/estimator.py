@@ -237,6 +237,50 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             dtype=[("feature", features.dtype), ("label", labels.dtype), ("weight", np.float64)],
         )
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        Y: Any = None,
+        *,
+        title: str | None = None,
+    ) -> None:
+        """Write the run as one HTML file, with the weights by name.
+
+        Parameters
+        ----------
+        path : path
+        X, Y : sequences, optional
+            Examples to show beside what the model predicts for them, those with the most errors
+            first.
+        title : str, optional
+            Heading of the page.
+        """
+        from structopt.report.examples import Example
+        from structopt.report.html import write_report
+
+        check_is_fitted(self, "result_")
+        if (X is None) != (Y is None):
+            raise InvalidInputError("Give both X and Y, or neither: gold and predicted are shown.")
+        examples = []
+        if X is not None:
+            predicted = self.predict(X)
+            if len(predicted) != len(Y):
+                raise InvalidInputError(f"{len(predicted)} inputs but {len(Y)} outputs.")
+            errors, count = self.structure_.part_errors, self.structure_.part_count
+            examples = [
+                Example(i, gold, given, errors(gold, given), count(gold))
+                for i, (gold, given) in enumerate(zip(Y, predicted, strict=True))
+            ]
+        names = f"{type(self.formulation).__name__} on {type(self.structure_).__name__}"
+        write_report(
+            self.result_,
+            path,
+            title=names if title is None else title,
+            feature_names=self.structure_.feature_names(),
+            examples=examples,
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that loads without running code (`structopt.load_model`)."""
         from structopt.model_file import save_model

@@ -7,3 +7,19 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 settings.load_profile("structopt")
+
+
+def pytest_terminal_summary(terminalreporter):
+    """With -v: what the grid of tests/test_grid.py found refused, and why."""
+    if terminalreporter.verbosity < 0:
+        return
+    refused = [
+        value
+        for report in terminalreporter.stats.get("passed", [])
+        for key, value in report.user_properties
+        if key == "refused"
+    ]
+    if refused:
+        terminalreporter.section(f"{len(refused)} pairs are refused, as the tables say")
+        for line in refused:
+            terminalreporter.line(line)

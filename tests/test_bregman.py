@@ -72,6 +72,36 @@ def test_class_expectations_equal_enumeration(seed, size):
     assert given.log_partition == pytest.approx(truth[2], rel=1e-10, abs=1e-8)
 
 
+def small_trees(rng):
+    """Three trees, one of them two nodes without an edge; edges have two features."""
+    shapes = [[-1, 0, 0, 2], [-1, -1], [-1]]
+    X = [(rng.normal(size=(len(p), 2)), p, rng.normal(size=(len(p), 2))) for p in shapes]
+    Y = [list(rng.integers(2, size=len(p))) for p in shapes]
+    structure = so.Hierarchy(labels=(0, 1)).fit(X, Y)
+    outputs = [[list(y) for y in itertools.product((0, 1), repeat=len(p))] for p in shapes]
+    return X, Y, structure, outputs
+
+
+@given(seed=st.integers(0, 10_000), size=st.sampled_from([0.5, 2000.0]))
+@hypothesis_settings(max_examples=20)
+def test_tree_expectations_equal_enumeration(seed, size):
+    rng = np.random.default_rng(seed)
+    X, Y, structure, outputs = small_trees(rng)
+    weights, cost = size * rng.normal(size=structure.n_features_), rng.random(len(Y))
+    given = structure.encode(X, Y).expected(weights, 0.7 * size, cost)
+    truth = by_enumeration(X, Y, structure, outputs, weights, 0.7 * size, cost)
+    np.testing.assert_allclose(given.features, truth[0], atol=1e-9)
+    assert given.loss == pytest.approx(truth[1], abs=1e-9)
+    assert given.log_partition == pytest.approx(truth[2], rel=1e-10, abs=1e-8)
+
+
+def test_trees_reach_the_enumerated_optimum():
+    problem = small_trees(np.random.default_rng(1))
+    result = run(problem, so.M3N(0.5), tol=1e-2)
+    assert result.certificate.certified
+    assert result.certificate.primal == pytest.approx(optimum("m3n", 0.5, problem), rel=2e-2)
+
+
 def test_divergence_of_two_distributions():
     X, Y, structure, outputs = small_chain(np.random.default_rng(3))
     rng = np.random.default_rng(0)

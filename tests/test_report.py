@@ -1,6 +1,8 @@
 """Reports: well formed, self-contained, safe, and true to the numbers of the result."""
 
+import base64
 import builtins
+import hashlib
 import re
 import sys
 from html.parser import HTMLParser
@@ -8,13 +10,16 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+import structopt as so
 from structopt.certificate import Certificate
 from structopt.errors import InvalidInputError, MissingDependencyError
 from structopt.events import Round
 from structopt.report import plot_bounds, plot_time_split, write_comparison, write_report
+from structopt.report.examples import MOST_EXAMPLES, Example, side_by_side
 from structopt.report.files import write_atomically
 from structopt.report.html import MOST_ROUNDS
 from structopt.report.scale import Scale
+from structopt.report.scrubber import SCRIPT
 from structopt.report.series import TimeSplit
 from structopt.result import Result
 
@@ -55,7 +60,7 @@ class Page(HTMLParser):
     def __init__(self, source):
         super().__init__(convert_charrefs=True)
         self.open, self.tags, self.attributes, self.rows = [], [], [], []
-        self.text, self.data, self.ids = "", [], []
+        self.text, self.data, self.ids, self.scripts = "", [], [], []
         self.feed(source)
         self.close()
         assert self.open == []
@@ -86,9 +91,18 @@ class Page(HTMLParser):
     def handle_data(self, data):
         if "style" in self.open:
             return
+        if "script" in self.open:
+            self.scripts.append(data)
+            return
         self.text += data
         if self.open and self.open[-1] in ("td", "th"):
             self.rows[-1][-1] += data
+
+
+def rounds_of(page):
+    """Return the head and the rows of the last table of rounds; the scrubber's stands before it."""
+    start = max(i for i, row in enumerate(page.rows) if row[0] == "Round")
+    return page.rows[start], page.rows[start + 1 :]
 
 
 def read(path):
@@ -134,8 +148,7 @@ def test_report_shows_the_numbers_of_the_result(report):
 def test_every_round_is_a_row_with_its_full_values(report):
     result = make_result()
     page = report(result)
-    head = next(row for row in page.rows if row[0] == "Round")
-    rows = page.rows[page.rows.index(head) + 1 :]
+    head, rows = rounds_of(page)
     assert len(rows) == 4
     for row, r in zip(rows, result.history, strict=True):
         shown = dict(zip(head, map(float, row), strict=True))
@@ -172,8 +185,7 @@ def test_comparison_shows_each_run(comparison):
     }
     page = comparison(runs, title="Two", note="A small problem.")
     head = next(row for row in page.rows if row[0] == "Run")
-    assert len(page.rows) == 3
-    for row, (name, result) in zip(page.rows[1:], runs.items(), strict=True):
+    for row, (name, result) in zip(page.rows[1:3], runs.items(), strict=True):
         shown = dict(zip(head, row, strict=True))
         split = TimeSplit.of(result)
         assert shown["Run"] in (name, f"{name} ({result.backend})")
@@ -198,6 +210,93 @@ def test_comparison_says_when_bounds_contradict(comparison):
     assert {4.999, 4.0} <= set(page.data)
     with pytest.raises(InvalidInputError, match="no results"):
         comparison({})
+
+
+# ---------------------------------------------------------------------- the scrubber
+def test_scrubbers_show_the_last_round_and_name_tables_that_exist(report, comparison):
+    runs = {"a": make_result(), "b": make_result(((9.0, 1.0), (4.5, 4.0))), "none": make_result(())}
+    for page, histories in (
+        (report(runs["a"]), [runs["a"].history]),
+        (comparison(runs), [runs["a"].history, runs["b"].history]),
+    ):
+        live = [a["data-rounds"] for tag, a in page.attributes if "data-rounds" in a]
+        assert len(live) == len(histories)
+        assert set(live) <= set(page.ids)
+        slider = next(a for tag, a in page.attributes if tag == "input")
+        assert (slider["type"], slider["min"], slider["max"], slider["value"]) == (
+            "range", "1", "4", "4",
+        )  # fmt: skip
+        labels = [a["for"] for tag, a in page.attributes if tag == "label"]
+        assert labels == [slider["id"]]
+        markers = [a for tag, a in page.attributes if "data-marker" in a]
+        assert len(markers) >= 2
+        assert all(a["data-marker"] in page.ids for a in markers)
+        # where the script is not run, no control shows that would do nothing
+        assert ("p", {"class": "control", "hidden": None}) in page.attributes
+        head = next(i for i, row in enumerate(page.rows) if "Upper bound" in row)
+        for row, history in zip(page.rows[head + 1 :], histories, strict=False):
+            shown = dict(zip(page.rows[head], row, strict=True))
+            assert float(shown["Upper bound"]) == history[-1].primal
+
+
+def test_a_run_without_rounds_has_no_scrubber(report):
+    assert "input" not in report(make_result(())).tags
+
+
+# ---------------------------------------------------------------------- examples
+def test_examples_stand_side_by_side(report):
+    examples = [
+        Example(0, ["a", "b"], ["a", "b"], 0, 2),
+        Example(1, np.array([1, 2, 3]), np.array([1, 5, 6]), 2, 3),
+        Example(2, HOSTILE, "x", 1, 1),
+    ]
+    page = report(make_result(), examples=examples)
+    head = next(i for i, row in enumerate(page.rows) if row[0] == "Example")
+    shown = page.rows[head + 1 : head + 4]
+    assert [float(row[0]) for row in shown] == [1, 2, 0]
+    assert [float(row[3]) for row in shown] == [2, 1, 0]
+    assert 3 / 6 in page.data  # parts that are right
+    assert 1 / 3 in page.data  # examples without error
+    assert page.tags.count("mark") == 3
+    assert page.scripts == [SCRIPT]
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "shown"),
+    [
+        ([1, 2], [1, 3], ("1 2", "1 <mark>3</mark>")),
+        ((1,), [1, 2], ("1", "<mark>1</mark> <mark>2</mark>")),
+        ("ab", "ab", ("ab", "ab")),
+        ({1: 2}, {1: 3}, ("{1: 2}", "<mark>{1: 3}</mark>")),
+        ([0] * 201, [0] * 201, ("0 " * 200 + "… and 1 more",) * 2),
+    ],
+)
+def test_outputs_of_every_kind_can_be_shown(gold, predicted, shown):
+    assert side_by_side(Example(0, gold, predicted, 1, 2)) == shown
+
+
+def test_a_model_reports_its_weights_by_name_and_its_worst_examples(tmp_path):
+    X, Y = so.datasets.make_chain_crf(30, n_features=4, n_relevant=3, seed=0)
+    model = so.StructuredClassifier(so.Chain(), so.M3N(C=0.1)).fit(X, Y)
+    model.report(tmp_path / "run.html", X, Y)
+    page = read(tmp_path / "run.html")
+    assert "M3N on Chain" in page.text
+    assert any(value == pytest.approx(model.score(X, Y)) for value in page.data)
+    head = next(i for i, row in enumerate(page.rows) if row[0] == "Example")
+    wrong = [float(row[3]) for row in page.rows[head + 1 : head + 1 + MOST_EXAMPLES]]
+    errors = [float(np.sum(y != p)) for y, p in zip(Y, model.predict(X), strict=True)]
+    assert wrong == sorted(errors, reverse=True)[:MOST_EXAMPLES]
+    names = [" · ".join(map(str, name)) for name in model.structure_.feature_names()]
+    weights = next(i for i, row in enumerate(page.rows) if row[:2] == ["Weight", "Name"])
+    number, name = page.rows[weights + 1][:2]
+    assert names[int(number)] == name
+    model.report(tmp_path / "plain.html", title="Mine")
+    assert "mark" not in read(tmp_path / "plain.html").tags
+    with pytest.raises(InvalidInputError, match="both X and Y"):
+        model.report(tmp_path / "no.html", X)
+    with pytest.raises(InvalidInputError, match="30 inputs but 29 outputs"):
+        model.report(tmp_path / "no.html", X, Y[1:])
+    assert not (tmp_path / "no.html").exists()
 
 
 # ---------------------------------------------------------------------- verdicts and odd runs
@@ -230,7 +329,7 @@ def test_every_kind_of_run_has_a_report(report, comparison, result, words):
 def test_long_runs_are_thinned_and_say_so(report):
     bounds = [(2.0 + 1.0 / r, 2.0) for r in range(1, 5 * MOST_ROUNDS)]
     page = report(make_result(bounds))
-    rows = len(page.rows) - page.rows.index(next(r for r in page.rows if r[0] == "Round")) - 1
+    rows = len(rounds_of(page)[1])
     assert rows <= MOST_ROUNDS + 1
     assert f"{len(bounds) - rows} in the middle are left out" in page.text
     assert page.rows[-1][0] == str(len(bounds))
@@ -248,7 +347,7 @@ def hostile_pages(report, comparison):
 
 def test_hostile_text_stays_text(report, comparison):
     for page in hostile_pages(report, comparison):
-        assert "script" not in page.tags
+        assert page.scripts == [SCRIPT]
         assert "<script>alert(1)</script>\"'>&amp;" in page.text
         assert "\x00" not in page.text
         assert not any(name.startswith("on") for _, attrs in page.attributes for name in attrs)
@@ -260,10 +359,14 @@ def test_page_loads_nothing(report, comparison, tmp_path):
         source = path.read_text(encoding="utf-8")
         assert not re.search(r"https?://|@import|url\((?!#)|//cdn", source)
         page = read(path)
-        assert not {"script", "link", "img", "iframe", "object", "embed"} & set(page.tags)
+        assert page.tags.count("script") == 1
+        assert not {"link", "img", "iframe", "object", "embed"} & set(page.tags)
         assert not any({"src", "href", "xlink:href"} & set(attrs) for _, attrs in page.attributes)
         policy = [a["content"] for _, a in page.attributes if "http-equiv" in a]
-        assert policy == ["default-src 'none'; style-src 'unsafe-inline'"]
+        digest = base64.b64encode(hashlib.sha256(page.scripts[0].encode()).digest()).decode()
+        assert policy == [
+            f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
+        ]
 
 
 def test_page_is_accessible_and_follows_the_theme(report, comparison, tmp_path):

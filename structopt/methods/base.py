@@ -22,7 +22,7 @@ from structopt.formulations.base import Formulation
 from structopt.master import RestrictedMaster
 from structopt.result import Result, Stop
 from structopt.structures.base import Structure
-from structopt.structures.oracles import best_other, worst
+from structopt.structures.oracles import Oracle, best_other, worst
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
 
@@ -102,6 +102,7 @@ class Method(ABC):
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
         self._forerunner: Forerunner | None = None
+        self.formulation = formulation  # who asks, should resolving it be refused
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
 
@@ -209,6 +210,7 @@ class Method(ABC):
         """Solve another formulation on the same data; return its largest |w . delta|."""
         from structopt.methods.cutting_plane import CuttingPlane
 
+        self._check_abilities(type(self.formulation).__name__, worst, best_other)
         first = CuttingPlane(
             self.structure, formulation, self.data, tol=self.tol, time_limit=self.time_limit
         )
@@ -229,17 +231,22 @@ class Method(ABC):
             nonnegative=self.structure.nonnegative_weights(),
         )
         self.formulation.master(master)
-        offered = self.structure.abilities()
-        for family in master.families:
-            if family.oracle.needs not in offered:
-                raise IncompatibleError(
-                    f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
-                    f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
-                    f"{type(self.structure).__name__} offers {sorted(offered)}. "
-                    f"{self.structure.why_not(family.oracle.needs)}".rstrip()
-                )
+        self._check_abilities(
+            type(self.formulation).__name__, *(family.oracle for family in master.families)
+        )
         master.compile()
         return master
+
+    def _check_abilities(self, who: str, *oracles: Oracle) -> None:
+        """Refuse oracles that the structure cannot answer."""
+        offered = self.structure.abilities()
+        for oracle in oracles:
+            if oracle.needs not in offered:
+                raise IncompatibleError(
+                    f"{who} asks {oracle.name!r} ({oracle.question}), which needs "
+                    f"{oracle.needs!r}; {type(self.structure).__name__} offers {sorted(offered)}. "
+                    f"{self.structure.why_not(oracle.needs)}".rstrip()
+                )
 
 
 def _check_limits(tol: float, abs_tol: float, max_iter: int, time_limit: float | None) -> None:

@@ -367,6 +367,7 @@ class EM(Method):
             base=self.data.base,
         )
         ScaledM3N(wanted.C).master(master)
+        self._check_abilities(type(wanted).__name__, *(family.oracle for family in master.families))
         master.compile()
         return master
 

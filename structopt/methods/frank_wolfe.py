@@ -130,6 +130,7 @@ class FrankWolfe(Method):
                 f"an l1 term or bounds{kept}: its dual would not be smooth. Use "
                 "method='cutting-plane'."
             )
+        data.single(0)  # refused here, before any work, where examples cannot be had one by one
         form, self._finder = self._form, PlaneFinder(data, self._form)
         self._blocks = Blocks(self._finder.base, form.cost, form.curvature, planes=planes)
         self._present = np.flatnonzero(form.cost > 0)

@@ -121,6 +121,11 @@ class Online(Method):
     ) -> None:
         if epochs < 1:
             raise InvalidInputError(f"epochs must be >= 1; got {epochs}.")
+        if "argmax" not in structure.abilities():
+            raise IncompatibleError(
+                f"The method {self.name!r} needs 'argmax' against one gold output; "
+                f"{type(structure).__name__} offers {sorted(structure.abilities())}."
+            )
         super().__init__(
             structure, formulation, data, tol=tol, abs_tol=abs_tol,
             max_iter=min(epochs, max_iter), time_limit=time_limit, callbacks=callbacks,

@@ -115,6 +115,8 @@ class Subgradient(Method):
             raise InvalidInputError(
                 f'batch must be a whole number >= 1, None or "auto"; got {batch!r}.'
             )
+        if batch is not None:
+            data.single(0)  # refused here, before any work, where examples cannot be had one by one
         self.batch = batch
         self._finder = PlaneFinder(data, self._form)
         self._present = np.flatnonzero(self._form.cost > 0)

@@ -29,30 +29,43 @@ TIME_CAPTION = (
 )
 
 
-def run_charts(result: Result) -> str:
-    """Return the charts of one run: bounds, gap, cuts and time; and the seconds as numbers."""
+def run_charts(result: Result, scrubber: str) -> str:
+    """Return the charts of one run: bounds, gap, cuts, nonzeros and time; and the seconds.
+
+    `scrubber` is the ident of the slider that moves their markers.
+    """
     history, split = result.history, TimeSplit.of(result)
     charts: list[str] = []
     if history:
         run = BoundSeries.of(result)
-        charts = [_run_bounds(run, history[-1]), _run_gap(run, result), _run_cuts(run, history)]
+        charts = [
+            _run_bounds(run, history[-1], scrubber),
+            _run_gap(run, result, scrubber),
+            _run_cuts(run, history, scrubber),
+            _run_nonzeros(run, result, scrubber),
+        ]
     charts.append(_run_time(split))
     seconds = facts((f"{what.capitalize()} seconds", number(s, 4)) for what, s in split.items())
     empty = "" if history else "<p>No round was finished.</p>"
     return f'{empty}<div class="charts">{"".join(charts)}</div>{seconds}'
 
 
-def comparison_charts(results: Mapping[str, Result]) -> str:
-    """Return bounds and gaps of several runs, against time and against rounds."""
+def comparison_charts(results: Mapping[str, Result], scrubber: str, prefix: str = "") -> str:
+    """Return bounds and gaps of several runs, against time and against rounds.
+
+    `scrubber` is the ident of the slider that moves the markers of the charts over rounds;
+    `prefix` keeps idents unique where there are several such sets on a page.
+    """
     runs = {name: BoundSeries.of(result) for name, result in results.items()}
     charts = "".join(
-        _compared_bounds(runs, results, axis) + _compared_gaps(runs, results, axis)
+        _compared_bounds(runs, results, axis, scrubber, prefix)
+        + _compared_gaps(runs, results, axis, scrubber, prefix)
         for axis in ("seconds", "rounds")
     )
     return f'<div class="charts">{charts}</div>'
 
 
-def time_chart(results: Mapping[str, Result]) -> str:
+def time_chart(results: Mapping[str, Result], prefix: str = "") -> str:
     """Return each run's seconds as a stacked bar."""
     splits = {name: TimeSplit.of(result) for name, result in results.items()}
     rows = [(name, [seconds for _, seconds in split.items()]) for name, split in splits.items()]
@@ -60,9 +73,9 @@ def time_chart(results: Mapping[str, Result]) -> str:
         f"{name}: " + ", ".join(f"{what} {plain_number(s, 3)} s" for what, s in split.items())
         for name, split in splits.items()
     )
-    chart = bar_chart("time", rows, title="Where the time went", description=description)
+    chart = bar_chart(f"{prefix}time", rows, title="Where the time went", description=description)
     names = [what for what, _ in next(iter(splits.values())).items()]
-    return _figure(chart, bar_key(names), TIME_CAPTION)
+    return figure(chart, bar_key(names), TIME_CAPTION)
 
 
 def count(n: int, noun: str) -> str:
@@ -70,7 +83,7 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def _run_bounds(run: BoundSeries, last: Round) -> str:
+def _run_bounds(run: BoundSeries, last: Round, scrubber: str) -> str:
     lines = [
         Line("upper bound (objective)", run.seconds, run.primal, 0),
         Line("lower bound", run.seconds, run.dual, 1, dashed=True),
@@ -85,12 +98,13 @@ def _run_bounds(run: BoundSeries, last: Round) -> str:
         y_label="objective",
         y_limits=bound_limits([run]),
         band=True,
+        marker=(scrubber, "seconds"),
     )
     caption = "Best bounds known at each time; early ones may lie outside the frame."
-    return _figure(chart, line_key(lines), caption)
+    return figure(chart, line_key(lines), caption)
 
 
-def _run_gap(run: BoundSeries, result: Result) -> str:
+def _run_gap(run: BoundSeries, result: Result, scrubber: str) -> str:
     tolerance = result.certificate.tolerance
     gap = np.maximum(run.relative_gap, gap_floor([run], tolerance))
     lines = [Line("relative gap", run.rounds, gap, 0)]
@@ -106,11 +120,12 @@ def _run_gap(run: BoundSeries, result: Result) -> str:
         x_whole=True,
         log=True,
         limit=(tolerance, "tolerance") if tolerance > 0 else None,
+        marker=(scrubber, "rounds"),
     )
-    return _figure(chart, line_key(lines), GAP_CAPTION)
+    return figure(chart, line_key(lines), GAP_CAPTION)
 
 
-def _run_cuts(run: BoundSeries, history: Sequence[Round]) -> str:
+def _run_cuts(run: BoundSeries, history: Sequence[Round], scrubber: str) -> str:
     added = np.cumsum([r.cuts_added for r in history], dtype=np.float64)
     dropped = np.cumsum([r.cuts_dropped for r in history], dtype=np.float64)
     standing = np.array([r.cuts for r in history], dtype=np.float64)
@@ -130,8 +145,31 @@ def _run_cuts(run: BoundSeries, history: Sequence[Round]) -> str:
         x_from=1.0,
         x_whole=True,
         y_limits=(0.0, 1.05 * max(float(added[-1]), float(standing.max()), 1.0)),
+        marker=(scrubber, "rounds"),
     )
-    return _figure(chart, line_key(lines), summary)
+    return figure(chart, line_key(lines), summary)
+
+
+def _run_nonzeros(run: BoundSeries, result: Result, scrubber: str) -> str:
+    nonzeros = np.array([r.nonzeros for r in result.history], dtype=np.float64)
+    lines = [Line("nonzero weights", run.rounds, nonzeros, 0)]
+    summary = (
+        f"The best weights have {int(np.count_nonzero(result.weights))} nonzeros of "
+        f"{len(result.weights)}; the chart counts those of each round's master."
+    )
+    chart = line_chart(
+        "nonzeros",
+        lines,
+        title="Nonzero weights against rounds",
+        description=summary,
+        x_label="round",
+        y_label="nonzero weights",
+        x_from=1.0,
+        x_whole=True,
+        y_limits=(0.0, 1.05 * max(float(nonzeros.max()), 1.0)),
+        marker=(scrubber, "rounds"),
+    )
+    return figure(chart, line_key(lines), summary)
 
 
 def _run_time(split: TimeSplit) -> str:
@@ -139,11 +177,15 @@ def _run_time(split: TimeSplit) -> str:
     rows = [(what, [0.0] * j + [seconds]) for j, (what, seconds) in enumerate(split.items())]
     description = ", ".join(f"{what} {plain_number(s, 3)} s" for what, s in split.items())
     chart = bar_chart("time", rows, title="Where the time went", description=description)
-    return _figure(chart, "", TIME_CAPTION)
+    return figure(chart, "", TIME_CAPTION)
 
 
 def _compared_bounds(
-    runs: Mapping[str, BoundSeries], results: Mapping[str, Result], axis: str
+    runs: Mapping[str, BoundSeries],
+    results: Mapping[str, Result],
+    axis: str,
+    scrubber: str,
+    prefix: str,
 ) -> str:
     pairs = [
         (Line(name, x, run.primal, i), Line(name, x, run.dual, i, dashed=True))
@@ -151,7 +193,7 @@ def _compared_bounds(
         for x in [_along(run, axis)]
     ]
     chart = line_chart(
-        f"bounds-{axis}",
+        f"{prefix}bounds-{axis}",
         [line for pair in pairs for line in pair],
         title=f"Bounds against {axis}",
         description="; ".join(
@@ -164,13 +206,18 @@ def _compared_bounds(
         x_from=float(axis == "rounds"),
         x_whole=axis == "rounds",
         y_limits=bound_limits(runs.values()),
+        marker=(scrubber, axis) if axis == "rounds" else None,
     )
     key = line_key(upper for upper, _ in pairs)
-    return _figure(chart, key, "Solid: upper bound. Dashed: lower bound.")
+    return figure(chart, key, "Solid: upper bound. Dashed: lower bound.")
 
 
 def _compared_gaps(
-    runs: Mapping[str, BoundSeries], results: Mapping[str, Result], axis: str
+    runs: Mapping[str, BoundSeries],
+    results: Mapping[str, Result],
+    axis: str,
+    scrubber: str,
+    prefix: str,
 ) -> str:
     tolerance = min(r.certificate.tolerance for r in results.values())
     floor = gap_floor(runs.values(), tolerance)
@@ -179,7 +226,7 @@ def _compared_gaps(
         for i, (name, run) in enumerate(runs.items())
     ]
     chart = line_chart(
-        f"gap-{axis}",
+        f"{prefix}gap-{axis}",
         lines,
         title=f"Relative gap against {axis}",
         description="; ".join(
@@ -192,13 +239,15 @@ def _compared_gaps(
         x_whole=axis == "rounds",
         log=True,
         limit=(tolerance, "tolerance") if tolerance > 0 else None,
+        marker=(scrubber, axis) if axis == "rounds" else None,
     )
-    return _figure(chart, line_key(lines), GAP_CAPTION)
+    return figure(chart, line_key(lines), GAP_CAPTION)
 
 
 def _along(run: BoundSeries, axis: str) -> np.typing.NDArray[np.float64]:
     return run.seconds if axis == "seconds" else run.rounds
 
 
-def _figure(chart: str, key: str, caption: str) -> str:
+def figure(chart: str, key: str, caption: str) -> str:
+    """Return a chart with its key and a caption in words."""
     return f"<figure>{chart}{key}<figcaption>{text(caption)}</figcaption></figure>"

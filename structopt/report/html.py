@@ -1,7 +1,8 @@
 r"""Self-contained HTML reports of a run, or of several runs beside one another.
 
-One file, no scripts, nothing loaded from anywhere; charts are inline SVG, so that no plotting
-package is needed. Every number stands in a ``<data value="...">`` element with its full value.
+One file, nothing loaded from anywhere; charts are inline SVG, so that no plotting package is
+needed, and the one script moves the slider over rounds: without it the page says the same. Every
+number stands in a ``<data value="...">`` element with its full value.
 
 >>> import pathlib, tempfile
 >>> import numpy as np
@@ -27,8 +28,10 @@ import numpy as np
 
 from structopt.errors import InvalidInputError
 from structopt.report.charts import comparison_charts, count, run_charts, time_chart
+from structopt.report.examples import Example, example_section
 from structopt.report.files import write_atomically
 from structopt.report.page import facts, number, page, percent, section, table, text
+from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
 from structopt.report.series import TimeSplit
 
 if TYPE_CHECKING:
@@ -39,7 +42,12 @@ if TYPE_CHECKING:
 TOP_WEIGHTS = 20
 MOST_ROUNDS = 1000  # rows of the table of rounds; a browser gets slow long before a run gets long
 
+MOST_COMPARED = 100  # rows of each run where several runs share a page
+
+SCRUBBER, ROUNDS = "scrubber", "rounds"  # idents
+
 _WHY = {
+    "separated": "An epoch made no mistake.",
     "optimal": "The certified gap reached the tolerance.",
     "max_iter": "The limit on rounds was reached first.",
     "time_limit": "The time limit was reached first.",
@@ -55,6 +63,7 @@ def write_report(
     *,
     title: str = "structopt run",
     feature_names: Sequence[object] | None = None,
+    examples: Sequence[Example] = (),
 ) -> None:
     """Write one run as a self-contained HTML file.
 
@@ -68,6 +77,8 @@ def write_report(
         Heading of the page.
     feature_names : sequence, optional
         A name for each weight: anything with a ``str()``, or a tuple of such.
+    examples : sequence of Example
+        Outputs to show beside what was predicted (`StructuredClassifier.report` gathers them).
 
     Raises
     ------
@@ -84,9 +95,16 @@ def write_report(
             title,
             _verdict(result),
             section("Certificate", _certificate(result)),
-            section("Bounds, cuts and time", run_charts(result)),
+            section(
+                "Bounds, cuts and time",
+                scrubber(SCRUBBER, {"run": result}, {"run": ROUNDS}),
+                run_charts(result, SCRUBBER),
+            ),
+            section("Examples", example_section(examples)) if examples else "",
             section("Weights", _weights(result, feature_names)),
             section("Rounds", _rounds(result.history)),
+            script=SCRIPT,
+            policy=policy(),
         ),
     )
 
@@ -126,11 +144,37 @@ def write_comparison(
         page(
             title,
             f"<p>{text(note)}</p>" if note else "",
-            _agreement(results),
-            section("Results", _comparison_table(results)),
-            section("Bounds closing", comparison_charts(results)),
+            agreement(results),
+            section("Results", comparison_table(results)),
+            section(
+                "Bounds closing",
+                scrubber(SCRUBBER, results, round_idents(results)),
+                comparison_charts(results, SCRUBBER),
+            ),
             section("Time", time_chart(results)),
+            section("Rounds", round_tables(results)),
+            script=SCRIPT,
+            policy=policy(),
         ),
+    )
+
+
+def round_idents(results: Mapping[str, Result], prefix: str = ROUNDS) -> dict[str, str]:
+    """Return an ident for each run's table of rounds; names are free text, idents are not."""
+    return {name: f"{prefix}-{i}" for i, name in enumerate(results)}
+
+
+def round_tables(
+    results: Mapping[str, Result], prefix: str = ROUNDS, most: int = MOST_COMPARED
+) -> str:
+    """Return the rounds of every run, folded away."""
+    idents = round_idents(results, prefix)
+    return "".join(
+        f"<details><summary>{text(name)}, {count(len(run.history), 'round')}</summary>"
+        + round_table(idents[name], run.history, most=most, caption=name)
+        + "</details>"
+        for name, run in results.items()
+        if run.history
     )
 
 
@@ -225,63 +269,15 @@ def _bar(share: float, series: int) -> str:
     return f'<span class="bar f{series}" style="width:{width:.2f}rem" aria-hidden="true"></span>'
 
 
-_ROUND_COLUMNS = (
-    "Round",
-    "Seconds",
-    "Upper bound",
-    "Lower bound",
-    "Relative gap",
-    "Value",
-    "Violation",
-    "Cuts added",
-    "Cuts dropped",
-    "Cuts standing",
-    "Nonzero weights",
-    "Solver iterations",
-    "Oracle s",
-    "Lift s",
-    "Solve s",
-)
-
-
 def _rounds(history: Sequence[Round]) -> str:
     if not history:
         return "<p>No round was finished.</p>"
-    shown = list(history)
-    if len(shown) > MOST_ROUNDS:
-        # The beginning and the end tell most; in between, every k-th round.
-        edge = MOST_ROUNDS // 4
-        every = -(-(len(history) - 2 * edge) // (MOST_ROUNDS - 2 * edge))
-        shown = [*history[:edge], *history[edge:-edge:every], *history[-edge:]]
-    left_out = len(history) - len(shown)
-    caption = f"{count(len(shown), 'round')}" + (
-        f"; {left_out} in the middle are left out" if left_out else ""
-    )
-    rows = (
-        [
-            number(r.round),
-            number(r.seconds, 4),
-            number(r.primal, 8),
-            number(r.dual, 8),
-            number(r.relative_gap, 3),
-            number(r.value, 8),
-            number(r.violation, 3),
-            number(r.cuts_added),
-            number(r.cuts_dropped),
-            number(r.cuts),
-            number(r.nonzeros),
-            number(r.iterations),
-            number(r.oracle_seconds, 3),
-            number(r.lift_seconds, 3),
-            number(r.solve_seconds, 3),
-        ]
-        for r in shown
-    )
-    return table(_ROUND_COLUMNS, rows, caption=caption)
+    return round_table(ROUNDS, history, most=MOST_ROUNDS)
 
 
 # ---------------------------------------------------------------------- several runs
-def _agreement(results: Mapping[str, Result]) -> str:
+def agreement(results: Mapping[str, Result]) -> str:
+    """Return in words how many runs are certified, and whether their bounds agree."""
     certified = sum(r.certificate.certified for r in results.values())
     lead = f"{certified} of {count(len(results), 'run')} certified."
     exact = [r.certificate for r in results.values() if r.certificate.exact]
@@ -322,7 +318,8 @@ _COMPARISON_COLUMNS = (
 )
 
 
-def _comparison_table(results: Mapping[str, Result]) -> str:
+def comparison_table(results: Mapping[str, Result]) -> str:
+    """Return one row a run."""
     rows = []
     for name, result in results.items():
         c, split = result.certificate, TimeSplit.of(result)

@@ -65,7 +65,12 @@ def facts(pairs: Iterable[tuple[str, str]]) -> str:
 
 
 def table(
-    head: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, words: Container[int] = ()
+    head: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    *,
+    caption: str,
+    words: Container[int] = (),
+    ident: str = "",
 ) -> str:
     """Return a scrolling table.
 
@@ -79,6 +84,8 @@ def table(
         What the table shows, as text.
     words : container of int
         Columns that hold words and not numbers: these begin at the left.
+    ident : str
+        Id of the table's body, for scripts.
     """
 
     def cell(tag: str, column: int, content: str, scope: str = "") -> str:
@@ -93,11 +100,12 @@ def table(
         + "</tr>\n"
         for row in rows
     )
+    name = f' id="{ident}"' if ident else ""
     # A region that scrolls must be reachable by keyboard, hence the tab stop and the name.
     return (
         f'<div class="scroll" role="region" tabindex="0" aria-label="{text(caption)}">'
         f"<table><caption>{text(caption)}</caption><thead><tr>{top}</tr></thead>\n"
-        f"<tbody>{body}</tbody></table></div>"
+        f"<tbody{name}>{body}</tbody></table></div>"
     )
 
 
@@ -106,15 +114,24 @@ def section(title: str, *content: str) -> str:
     return f"<section><h2>{text(title)}</h2>\n{''.join(content)}</section>\n"
 
 
-def page(title: str, *content: str) -> bytes:
-    """Return a whole page that loads nothing from anywhere."""
+def page(
+    title: str,
+    *content: str,
+    script: str = "",
+    policy: str = "default-src 'none'; style-src 'unsafe-inline'",
+) -> bytes:
+    """Return a whole page that loads nothing from anywhere.
+
+    `policy` is its Content-Security-Policy; if there is a script, it must allow that one.
+    """
+    run = f"<script>{script}</script>\n" if script else ""
     return f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{text(title)}</title>
 <style>{STYLE}</style>
 </head>
@@ -124,6 +141,6 @@ def page(title: str, *content: str) -> bytes:
 {"".join(content)}</main>
 <footer>structopt {text(structopt.__version__)}. Bounds are recomputed from the data, not taken from
 the solver.</footer>
-</body>
+{run}</body>
 </html>
 """.encode()

@@ -45,8 +45,9 @@ class Scale:
     def _decades(self, most: int) -> list[tuple[float, str]]:
         first = math.ceil(math.log10(self.low) - 1e-9)
         last = math.floor(math.log10(self.high) + 1e-9)
-        if last <= first:  # less than two powers of ten inside: 2 and 5 times them as well
-            fine = (m * 10.0**p for p in (first - 1, first) for m in (1.0, 2.0, 5.0))
+        if last <= first + 1:  # at most two powers of ten inside: 2 and 5 times them as well
+            powers = range(first - 1, last + 1)
+            fine = (m * 10.0**p for p in powers for m in (1.0, 2.0, 5.0))
             return [(v, f"{v:g}") for v in fine if self.low <= v <= self.high]
         every = max(1, -(-(last - first + 1) // most))
         return [(10.0**p, f"{10.0**p:g}") for p in range(first, last + 1, every)]

@@ -89,6 +89,8 @@ def line_chart(
     log: bool = False,
     limit: tuple[float, str] | None = None,
     band: bool = False,
+    x_log: bool = False,
+    marker: tuple[str, str] | None = None,
 ) -> str:
     """Return a chart of step lines.
 
@@ -112,9 +114,14 @@ def line_chart(
         A horizontal rule at a value, and its name.
     band : bool
         Shade the space between the first two lines.
+    x_log : bool
+        Logarithmic horizontal axis; `x_from` must be positive.
+    marker : (str, str), optional
+        Ident of the scrubber that moves a vertical rule, and what it follows: "rounds" or
+        "seconds".
     """
     x_end = max((float(v.x[-1]) for v in lines if len(v.x)), default=1.0)
-    x_scale = Scale(x_from, x_end if x_end > x_from else x_from + 1.0, LEFT, RIGHT, whole=x_whole)
+    x_scale = Scale(x_from, x_end if x_end > x_from else x_from + 1.0, LEFT, RIGHT, x_log, x_whole)
     y_scale = Scale(*(y_limits or _limits(lines, log, limit)), BOTTOM, TOP, log)
     inside: list[str] = []
     if band:
@@ -126,6 +133,12 @@ def line_chart(
         inside.append(f'<text x="{LEFT + 4}" y="{y - 4:.1f}">{text(limit[1])}</text>')
     for line in lines:
         inside.append(_line(line.places(x_scale, y_scale), line))
+    if marker:
+        span = f"{x_scale.low!r} {x_scale.high!r} {LEFT} {RIGHT}"
+        inside.append(
+            f'<path class="marker" data-marker="{marker[0]}" data-axis="{marker[1]}" '
+            f'data-scale="{span}" d="M0,{TOP}V{BOTTOM}" visibility="hidden"/>'
+        )
     return (
         f"{_open(ident, HEIGHT, title, description)}"
         f'<clipPath id="{ident}-c"><rect x="{LEFT - 5}" y="{TOP - 5}" width="{RIGHT - LEFT + 10}" '

@@ -61,6 +61,7 @@ svg .strong {{ fill: var(--text); }}
 svg .line {{ fill: none; stroke-width: 2; stroke-linejoin: round; }}
 svg .dashed {{ stroke-dasharray: 6 4; }}
 svg .limit {{ stroke: var(--soft); stroke-width: 1; stroke-dasharray: 2 3; }}
+svg .marker {{ stroke: var(--text); stroke-width: 1.5; stroke-dasharray: 3 2; }}
 svg .band {{ opacity: .15; stroke: none; }}
 .key {{ display: flex; flex-wrap: wrap; gap: .2rem 1rem; list-style: none; margin: .3rem 0 0;
   padding: 0; font-size: .85rem; overflow-wrap: anywhere; }}
@@ -68,7 +69,19 @@ svg .band {{ opacity: .15; stroke: none; }}
 .scroll {{ overflow: auto; max-height: 32rem; border: 1px solid var(--line);
   border-radius: .5rem; }}
 .scroll:focus-visible {{ outline: 2px solid var(--s0); outline-offset: 2px; }}
-dl + .scroll, .charts + dl {{ margin-top: 1rem; }}
+dl + .scroll, .charts + dl, .scrubber + *, .scroll + .scroll {{ margin-top: 1rem; }}
+.control {{ display: flex; flex-wrap: wrap; align-items: center; gap: .6rem; }}
+.control[hidden] {{ display: none; }}
+.control input {{ flex: 1 1 14rem; min-width: 8rem; accent-color: var(--s0); height: 1.5rem; }}
+.control input:focus-visible, summary:focus-visible {{ outline: 2px solid var(--s0);
+  outline-offset: 2px; }}
+output {{ font-variant-numeric: tabular-nums; min-width: 6rem; }}
+details {{ margin: .5rem 0 1rem; }}
+summary {{ cursor: pointer; font-weight: 600; padding: .3rem 0; }}
+h3 {{ font-size: 1rem; margin: 1.2rem 0 .4rem; }}
+code {{ font-size: .9em; overflow-wrap: anywhere; }}
+mark {{ background: var(--warn-page); color: var(--warn); font-weight: 700;
+  text-decoration: underline wavy; padding: 0 .15em; }}
 table {{ border-collapse: collapse; width: 100%; font-size: .85rem; }}
 caption {{ text-align: left; color: var(--soft); padding: .5rem .55rem; }}
 th, td {{ padding: .3rem .55rem; text-align: right; white-space: nowrap;

@@ -32,12 +32,12 @@ import scipy.sparse as sp
 from structopt.errors import InvalidInputError
 from structopt.structures import chain_kernels, chain_levels_kernels
 from structopt.structures.base import Structure, check_lengths
+from structopt.structures.chain_marginals_kernels import marginals
 from structopt.structures.chain_shard import ChainScores, ChainShard, loss_levels
 from structopt.structures.inputs import stack_sequences
 from structopt.structures.labels import LabelSet
 from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard
-from structopt.structures.sum_product_kernels import node_marginals
 
 ENGINES = ("compiled", "networkx")
 
@@ -190,15 +190,7 @@ class Chain(Structure):
             return []
         tokens, offsets, _ = self._stack(X, [None] * len(X))
         scores = ChainScores.of(tokens, weights, len(self.labels_), bool(self.boundaries))
-        unary = scores.unary.copy()
-        unary[offsets[:-1]] += scores.start
-        unary[offsets[1:] - 1] += scores.end
-        # a chain is a tree: every position hangs below the one before it
-        order = np.arange(len(unary))
-        parent = order - 1
-        parent[offsets[:-1]] = -1
-        table = np.ascontiguousarray(scores.transition.T)[None]
-        found = node_marginals(unary, table, np.zeros_like(order), parent, order)
+        found = marginals(*scores, offsets, np.zeros(len(X)))[0]
         return [found[a:b] for a, b in pairwise(offsets.tolist())]
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:

@@ -34,11 +34,11 @@ from structopt.structures import hierarchy_kernels
 from structopt.structures.base import Structure, check_lengths
 from structopt.structures.chain import _sequence
 from structopt.structures.hierarchy_input import Forest, stack_trees
+from structopt.structures.hierarchy_marginals_kernels import marginals
 from structopt.structures.hierarchy_shard import HierarchyShard, TreeScores, k_best_labels
 from structopt.structures.labels import LabelSet
 from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard
-from structopt.structures.sum_product_kernels import node_marginals
 
 ENGINES = ("compiled", "networkx")
 
@@ -206,7 +206,8 @@ class Hierarchy(Structure):
             return []
         forest, allowed, _ = self._stack(X, [None] * len(X))
         scores = self._scores(forest, weights).masked(allowed)
-        found = node_marginals(*scores, forest.kind, forest.parent, forest.order)
+        shape = (forest.kind, forest.parent, forest.order)
+        found = marginals(*scores, *shape, np.zeros(len(forest.kind)))[0]
         return [found[a:b] for a, b in pairwise(forest.offsets.tolist())]
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:

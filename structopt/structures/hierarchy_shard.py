@@ -27,7 +27,9 @@ from structopt.errors import IncompatibleError
 from structopt.structures import hierarchy_kernels as kernels
 from structopt.structures.chain_kernels import sparse_scores
 from structopt.structures.chain_shard import MAX_DENSITY
+from structopt.structures.expectations import Expected
 from structopt.structures.hierarchy_input import Forest
+from structopt.structures.hierarchy_marginals import expected
 from structopt.structures.inputs import check_weights
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
@@ -143,6 +145,14 @@ class HierarchyShard(Shard):
         for answer, none in zip(answers, missing, strict=True):
             answer.score[none] = np.inf
         return answers
+
+    def part_scores(self, weights: Floats) -> TreeScores:
+        """Return the score of each label at each node, and of each pair of labels."""
+        return self._scores(weights)
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all labellings, by sum-product."""
+        return expected(self, weights, loss_weight, cost)
 
     def single(self, i: int) -> SingleHierarchy:
         """Return tree i as a shard of its own: a view."""

@@ -185,6 +185,10 @@ class ReferenceShard(Shard):
                 score[i] = float((self._delta(i, pair) @ weights)[0])
         return Answers(pairs, loss, score, all(p is None or p.exact for p in pairs))
 
+    def single(self, i: int) -> ReferenceShard:
+        """Return example i as a shard of its own."""
+        return ReferenceShard(self.structure, self.X[i : i + 1], self.Y[i : i + 1])
+
     def directions(self, outputs: Any, which: Ints) -> Any:
         """Return delta of the pairs ``which`` as sparse rows."""
         return sp.vstack([self._delta(int(i), outputs[i]) for i in which], format="csr")

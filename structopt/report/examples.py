@@ -1,0 +1,86 @@
+r"""Examples beside what a model predicts for them, part by part.
+
+>>> example = Example(3, gold=["B", "I"], predicted=["B", "O"], errors=1, parts=2)
+>>> side_by_side(example)[1]
+'B <mark>O</mark>'
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from structopt.report.page import facts, number, percent, table, text
+
+MOST_EXAMPLES = 20
+MOST_PARTS = 200  # of one output; what follows is left out, and that is said
+
+
+@dataclass(frozen=True)
+class Example:
+    """One output and its prediction.
+
+    Attributes
+    ----------
+    index : int
+        Place in the data.
+    gold, predicted : object
+        Sequences are shown part by part, everything else as text.
+    errors, parts : float
+        How many parts are wrong, of how many, as the structure counts them.
+    """
+
+    index: int
+    gold: Any
+    predicted: Any
+    errors: float
+    parts: float
+
+
+def example_section(examples: Sequence[Example]) -> str:
+    """Return scores over all examples, and those with the most errors side by side."""
+    errors, parts = sum(e.errors for e in examples), sum(e.parts for e in examples)
+    right = sum(e.errors == 0 for e in examples)
+    summary = facts(
+        [
+            ("Examples", number(len(examples))),
+            ("Without error", percent(right / len(examples))),
+            ("Parts", number(parts)),
+            ("Wrong parts", number(errors)),
+            ("Parts that are right", percent(1.0 - errors / parts) if parts else "none"),
+        ]
+    )
+    worst = sorted(examples, key=lambda e: (-e.errors, e.index))[:MOST_EXAMPLES]
+    rows = [[number(e.index), *side_by_side(e), number(e.errors), number(e.parts)] for e in worst]
+    caption = (
+        f"{len(rows)} of {len(examples)} examples, most errors first, counted from 0; parts that "
+        "differ are underlined"
+    )
+    head = ("Example", "Gold", "Predicted", "Wrong", "Parts")
+    return summary + table(head, rows, caption=caption, words=(1, 2))
+
+
+def side_by_side(example: Example) -> tuple[str, str]:
+    """Return gold and predicted as HTML, the differing parts of the prediction marked."""
+    gold, predicted = _parts(example.gold), _parts(example.predicted)
+    if len(gold) != len(predicted):  # not comparable part by part
+        return " ".join(map(text, gold)), " ".join(map(_mark, predicted))
+    left = len(gold) - MOST_PARTS
+    more = f" … and {left} more" if left > 0 else ""
+    pairs = list(zip(gold, predicted, strict=True))[:MOST_PARTS]
+    shown = " ".join(text(p) if g == p else _mark(p) for g, p in pairs)
+    return " ".join(text(g) for g, _ in pairs) + more, shown + more
+
+
+def _mark(part: str) -> str:
+    return f"<mark>{text(part)}</mark>"
+
+
+def _parts(output: Any) -> list[str]:
+    array = isinstance(output, np.ndarray)
+    if isinstance(output, list | tuple) or (array and output.ndim == 1):
+        return [str(part) for part in output]
+    return [str(output)]

@@ -17,18 +17,23 @@ __version__ = "0.1.0"
 _HOME = {
     "AdaptiveM3N": "formulations.adaptive_m3n",
     "Answers": "structures.shards",
+    "Arborescence": "structures.arborescence",
     "CRF": "baselines.crf",
+    "CandidateEdges": "structures.matching_inputs",
     "Certificate": "certificate",
     "Chain": "structures.chain",
     "ConvergenceWarning": "errors",
+    "Cut": "structures.cut",
     "CuttingPlane": "methods.cutting_plane",
     "DataSet": "structures.shards",
     "EM": "methods.em",
     "EarlyStopping": "early_stopping",
     "Enumerated": "structures.enumerated",
+    "Extragradient": "extragradient.cvxpy_solver",
     "Formulation": "formulations.base",
     "FrankWolfe": "methods.frank_wolfe",
     "HMM": "baselines.hmm",
+    "Hierarchy": "structures.hierarchy",
     "KernelMachine": "kernel_machine",
     "KernelMap": "kernels",
     "L1BallM3N": "formulations.l1_ball_m3n",
@@ -39,10 +44,13 @@ _HOME = {
     "Lattice": "structures.lattice",
     "M3N": "formulations.m3n",
     "MIRA": "methods.mira",
+    "MarkovNet": "structures.markov_net",
+    "Matching": "structures.matching",
     "Multiclass": "structures.multiclass",
     "Oracle": "structures.oracles",
     "Path": "paths",
     "Perceptron": "methods.perceptron",
+    "Program": "structures.program",
     "References": "structures.references",
     "Result": "result",
     "Round": "events",
@@ -56,6 +64,7 @@ _HOME = {
     "Subgradient": "methods.subgradient",
     "WordFeatures": "templates",
     "best_other": "structures.oracles",
+    "constrain": "structures.constrain",
     "load_model": "model_file",
     "loss_augmented": "structures.oracles",
     "nearest_reference": "structures.oracles",
@@ -66,12 +75,12 @@ _HOME = {
     "worst": "structures.oracles",
     "worst_reference": "structures.oracles",
 }
-_MODULES = ("bench", "bounds", "datasets", "errors")
+_MODULES = ("bench", "bounds", "constraints", "datasets", "errors")
 
 __all__ = ["__version__", *_HOME, *_MODULES]
 
 if TYPE_CHECKING:
-    from structopt import bench, bounds, datasets, errors
+    from structopt import bench, bounds, constraints, datasets, errors
     from structopt.baselines.crf import CRF
     from structopt.baselines.hmm import HMM
     from structopt.certificate import Certificate
@@ -79,6 +88,7 @@ if TYPE_CHECKING:
     from structopt.errors import ConvergenceWarning
     from structopt.estimator import StructuredClassifier
     from structopt.events import Round
+    from structopt.extragradient.cvxpy_solver import Extragradient
     from structopt.formulations.adaptive_m3n import AdaptiveM3N
     from structopt.formulations.base import Formulation
     from structopt.formulations.l1_ball_m3n import L1BallM3N
@@ -102,11 +112,18 @@ if TYPE_CHECKING:
     from structopt.result import Result
     from structopt.schemes import Scheme
     from structopt.selection import Selection, select
+    from structopt.structures.arborescence import Arborescence
     from structopt.structures.base import Structure
     from structopt.structures.chain import Chain
+    from structopt.structures.constrain import constrain
+    from structopt.structures.cut import Cut
     from structopt.structures.enumerated import Enumerated
+    from structopt.structures.hierarchy import Hierarchy
     from structopt.structures.label_vector import LabelVector
     from structopt.structures.lattice import Lattice
+    from structopt.structures.markov_net import MarkovNet
+    from structopt.structures.matching import Matching
+    from structopt.structures.matching_inputs import CandidateEdges
     from structopt.structures.multiclass import Multiclass
     from structopt.structures.oracles import (
         Oracle,
@@ -117,6 +134,7 @@ if TYPE_CHECKING:
         worst,
         worst_reference,
     )
+    from structopt.structures.program import Program
     from structopt.structures.references import References
     from structopt.structures.shards import Answers, DataSet
     from structopt.templates import WordFeatures

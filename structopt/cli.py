@@ -1,4 +1,4 @@
-"""The command line: ``structopt demo``, ``bench masters | letters | l1 | path``, ``reproduce``.
+"""The command line; ``structopt --help`` lists it.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
 error that structopt raises on purpose (one line, no traceback), 130 interrupted.
@@ -64,6 +64,35 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--quick", action="store_true", help="fewer words and backends: seconds")
     demo.set_defaults(run=_demo)
 
+    srl = commands.add_parser(
+        "srl", help="semantic roles: learning with and without inference under constraints"
+    )
+    srl.add_argument("--data", metavar="FILE", help="a CoNLL-U file with roles (STRUCTOPT_DATA's)")
+    srl.add_argument("--sentences", type=int, metavar="N", help="only the first N sentences")
+    srl.add_argument("--C", type=float, default=0.1, help="of M3N (0.1)")
+    srl.add_argument("--rounds", type=int, default=30, metavar="N", help="passes at most (30)")
+    srl.add_argument("--seed", type=int, default=0, help="of the split into training and test")
+    srl.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    srl.set_defaults(run=_srl)
+    parse = commands.add_parser(
+        "parse", help="train dependency parsers on a treebank in CoNLL-U and score them"
+    )
+    parse.add_argument(
+        "--data", metavar="DIR",
+        help="folder with *train.conllu[.gz] and *test.conllu[.gz] (default: UD English ParTUT "
+        "from STRUCTOPT_DATA)",
+    )  # fmt: skip
+    parse.add_argument(
+        "--learners", nargs="+", metavar="NAME", default=["perceptron", "mira", "frank-wolfe"],
+        help="of perceptron, mira, frank-wolfe, cutting-plane (default: the first three)",
+    )  # fmt: skip
+    parse.add_argument("--C", type=float, default=0.03, help="of M3N (default 0.03)")
+    parse.add_argument(
+        "--epochs", type=int, default=10, metavar="N", help="of online learners (default 10)"
+    )
+    parse.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    parse.set_defaults(run=_parse)
+
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
     masters = benches.add_parser(
@@ -80,6 +109,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     _measured(letters, repeats=5)
     letters.set_defaults(run=_bench_letters)
+    extragradient = benches.add_parser(
+        "extragradient", help="masters by extragradient, simplex, interior point and PDLP"
+    )
+    extragradient.add_argument("--quick", action="store_true", help="small masters: seconds")
+    extragradient.add_argument(
+        "--limit", type=float, default=60.0, metavar="S", help="CPU seconds a solver may take (60)"
+    )
+    extragradient.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    extragradient.set_defaults(run=_bench_extragradient)
     l1 = benches.add_parser(
         "l1", help="every way to learn an l1-regularised network (needs STRUCTOPT_DATA)"
     )
@@ -98,6 +136,12 @@ def _parser() -> argparse.ArgumentParser:
     path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
     _measured(path, repeats=3)
     path.set_defaults(run=_bench_path)
+    oracles = benches.add_parser(
+        "oracles", help="time per part of every oracle, beside networkx and other libraries"
+    )
+    oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
+    _measured(oracles, repeats=5)
+    oracles.set_defaults(run=_bench_oracles)
 
     reproduce = commands.add_parser(
         "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
@@ -191,6 +235,23 @@ def _bench_masters(options: argparse.Namespace) -> int:
     return _publish("bench-masters", [bench.table()], options)
 
 
+def _srl(options: argparse.Namespace) -> int:
+    import warnings
+
+    from structopt.bench.srl import bench_srl
+    from structopt.datasets.srl import load_srl, read_srl
+    from structopt.errors import ConvergenceWarning
+
+    with _spinner() as report, warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # the table shows every gap
+        sentences = load_srl() if options.data is None else read_srl(options.data)
+        bench = bench_srl(
+            sentences[: options.sentences], C=options.C, max_iter=options.rounds,
+            seed=options.seed, report=report,
+        )  # fmt: skip
+    return _publish("srl", [bench.table()], options)
+
+
 def _bench_letters(options: argparse.Namespace) -> int:
     from structopt.bench.letters import bench_letters
 
@@ -198,6 +259,15 @@ def _bench_letters(options: argparse.Namespace) -> int:
         bench = bench_letters(options.folds, repeats=options.repeats, report=report)
     _publish(f"bench-letters-{options.folds}", bench.tables(), options)
     return 0 if bench.certified else FAILED
+
+
+def _bench_extragradient(options: argparse.Namespace) -> int:
+    from structopt.bench.extragradient import FULL, QUICK, bench_extragradient
+
+    sizes, limit = (QUICK, min(1.0, options.limit)) if options.quick else (FULL, options.limit)
+    with _spinner() as report:
+        bench = bench_extragradient(sizes, limit=limit, report=report)
+    return _publish("bench-extragradient", [bench.table()], options)
 
 
 def _bench_l1(options: argparse.Namespace) -> int:
@@ -220,6 +290,31 @@ def _bench_path(options: argparse.Namespace) -> int:
         )  # fmt: skip
     _publish("bench-path", [bench.table()], options)
     return 0 if bench.certified else FAILED
+
+
+def _bench_oracles(options: argparse.Namespace) -> int:
+    from structopt.bench.oracles import bench_oracles
+
+    with _spinner() as report:
+        bench = bench_oracles(options.only, repeats=options.repeats, report=report)
+    return _publish("bench-oracles", [bench.table()], options)
+
+
+def _parse(options: argparse.Namespace) -> int:
+    from structopt.bench import parsing
+    from structopt.datasets import load_partut, load_treebank
+
+    parts = ("train", "test")
+    if options.data is None:
+        train, test = (load_partut(part) for part in parts)
+    else:
+        train, test = (load_treebank(options.data, part) for part in parts)
+    with _spinner() as report:
+        bench = parsing.run(
+            train, test, learners=options.learners, C=options.C, epochs=options.epochs,
+            report=report,
+        )  # fmt: skip
+    return _publish("parse", [bench.table()], options)
 
 
 def _reproduce(options: argparse.Namespace) -> int:

@@ -38,7 +38,11 @@ class IncompatibleError(StructoptError, ValueError):
 
 
 class InfeasibleError(StructoptError):
-    """No weights satisfy the constraints of the master problem."""
+    """No weights satisfy the master's constraints, or no output those of ``example``."""
+
+    def __init__(self, message: str, *, example: int | None = None) -> None:
+        super().__init__(message)
+        self.example = example
 
 
 class UnboundedError(StructoptError):

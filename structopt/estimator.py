@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.backends.base import Backend
 from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
 from structopt.events import Callback
-from structopt.formulations.base import Formulation
+from structopt.formulations.base import Formulation, check_positive
 from structopt.methods import registry
 from structopt.methods.base import Method
 from structopt.progress import Progress
@@ -174,10 +174,30 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             )
         return self
 
-    def predict(self, X: Any) -> list[Any]:
-        """Return the best output of every input."""
+    def predict(self, X: Any, *, constraints: Any = None) -> list[Any]:
+        """Return the best output of every input.
+
+        With ``constraints`` (see :func:`structopt.constrain`) the best that satisfies them, of a
+        model that was trained without.
+        """
         check_is_fitted(self, "result_")
-        return self.structure_.predict(X, self.result_.weights)
+        structure = self.structure_
+        if constraints is not None:
+            from structopt.structures.constrain import constrain
+
+            structure = constrain(structure, constraints)
+        return structure.predict(X, self.result_.weights)
+
+    def predict_marginals(self, X: Any, *, temperature: float = 1.0) -> list[Any]:
+        """Return how likely each label is at each part: one row a part, or one vector an example.
+
+        The probabilities are those of ``p(y | x) ~ exp(w . phi(x, y) / temperature)``; columns are
+        in the order of ``structure_.labels_``. A margin learner fixes no temperature: 1 takes its
+        scores as they are, and one that maximises the likelihood of held-out data is better.
+        """
+        check_is_fitted(self, "result_")
+        check_positive(temperature=temperature)
+        return self.structure_.marginals(X, self.result_.weights / temperature)
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean Hamming error per part (for labels: accuracy)."""

@@ -30,18 +30,36 @@ from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
 from structopt.parameters import Parameters
 from structopt.result import Result
+from structopt.structures.arborescence import Arborescence
 from structopt.structures.base import Structure
 from structopt.structures.chain import Chain
+from structopt.structures.cut import Cut
+from structopt.structures.hierarchy import Hierarchy
 from structopt.structures.label_vector import LabelVector
 from structopt.structures.labels import LabelSet
 from structopt.structures.lattice import Lattice
+from structopt.structures.markov_net import MarkovNet
+from structopt.structures.matching import Matching
 from structopt.structures.multiclass import Multiclass
 
 if TYPE_CHECKING:
     from structopt.estimator import StructuredClassifier
 
 _KIND = "structopt model 1"
-_STRUCTURES = {cls.__name__: cls for cls in (Chain, LabelVector, Lattice, Multiclass)}
+_STRUCTURES = {
+    cls.__name__: cls
+    for cls in (
+        Arborescence,
+        Chain,
+        Cut,
+        Hierarchy,
+        LabelVector,
+        Lattice,
+        MarkovNet,
+        Matching,
+        Multiclass,
+    )
+}
 _FORMULATIONS = {
     cls.__name__: cls
     for cls in (AdaptiveM3N, L1BallM3N, L1M3N, LaplaceM3N, LPStruct, M3N, StructRMM, StructSVM)

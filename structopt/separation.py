@@ -14,7 +14,7 @@ violation of a family at either end, ``(1 - t) v_inside + t v <= 0`` at the poin
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -75,6 +75,8 @@ class Separation:
     found: list[Found]
     inside: Inside | None
     exact: bool
+    rounding: float = 0.0
+    """How much of `value` covers what oracles leave open (`Answers.excess`)."""
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def separate(
     raised = x.copy()
     raised[master.slack_columns] = 0.0
     bare = raised.copy()
-    found, worst = [], 0.0
+    found, lifted, worst = [], [], 0.0
     hard: dict[int, float] = {}
     for number, family in enumerate(master.families):
         if family.oracle not in asked:
@@ -110,6 +112,7 @@ def separate(
         explicit = partial(_explicit, data, candidates, everyone)
         parts = master.lift(number, candidates.numbers, explicit)
         signed = _raise_slacks(master, parts, candidates, bare, raised)
+        lifted.append((parts, candidates))
         if signed > -np.inf:
             hard[number] = signed
         value = parts.factor * candidates.score + parts.extra @ x
@@ -129,7 +132,9 @@ def separate(
         raised = (1.0 - t) * inside.point + t * raised
     residual = 0.0 if master.program is None else master.program.residual(raised)
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
-    return Separation(raised, master.objective(raised), residual, worst, found, here, exact)
+    value = master.objective(raised)
+    rounding = 0.0 if violated else value - _without_excess(master, lifted, bare, value)
+    return Separation(raised, value, residual, worst, found, here, exact, rounding)
 
 
 def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
@@ -174,6 +179,21 @@ def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidat
 def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
     directions = candidates.directions(which)
     return directions if sp.issparse(directions) else directions.tocsr(data.base, data.n_features)
+
+
+def _without_excess(
+    master: RestrictedMaster,
+    lifted: list[tuple[RowParts, _Candidates]],
+    bare: Floats,
+    value: float,
+) -> float:
+    """Return what the objective would be if the oracles' answers were exact."""
+    if not any(np.any(found.excess > 0) for _, found in lifted):
+        return value
+    raised = bare.copy()
+    for parts, found in lifted:
+        _raise_slacks(master, parts, replace(found, excess=0.0 * found.excess), bare, raised)
+    return min(value, master.objective(raised))
 
 
 def _raise_slacks(

@@ -52,7 +52,7 @@ def test_auto_equals_enumeration_on_random_data(seed, kind, chain, C):
 
 
 @pytest.mark.parametrize("rescale", ["unit", "margin", "slack"])
-@pytest.mark.parametrize("backend", ["ascent", "clarabel", "osqp", "cvxpy"])
+@pytest.mark.parametrize("backend", ["ascent", "clarabel", "osqp", "extragradient", "cvxpy"])
 def test_one_slack_has_the_optimum_of_n_slacks(rescale, backend):
     problem = X, Y, structure, _ = small_chain(np.random.default_rng(3))
     weight = np.array([1.0, 0.5, 2.0, 0.0])
@@ -72,7 +72,7 @@ def test_sample_weights_scale_slacks(kind):
     assert result.certificate.primal == pytest.approx(truth, rel=2 * TOL)
 
 
-@pytest.mark.parametrize("backend", ["auto", "clarabel", "osqp", "cvxpy"])
+@pytest.mark.parametrize("backend", ["auto", "clarabel", "osqp", "extragradient", "cvxpy"])
 @pytest.mark.parametrize(
     "extra",
     [
@@ -103,7 +103,7 @@ def test_weight_constraints_hold_in_linear_programmes():
     def extra(w):
         return [cp.sum(w) == 0.5, w[:2] <= 0.05]
 
-    for backend in ("highs", "clarabel", "cvxpy"):
+    for backend in ("highs", "clarabel", "extragradient", "cvxpy"):
         formulation = so.LPStruct(1.0, nonnegative=False, constraints=extra)
         result = solve(structure, formulation, X, Y, backend=backend, tol=1e-5)
         assert result.certificate.certified
@@ -161,7 +161,7 @@ def test_cones_go_to_the_reference_backend_and_say_what_is_not_certified():
 
 def test_elastic_net_of_the_readme_runs_on_every_backend_that_takes_it():
     X, Y, structure, _ = small_chain(np.random.default_rng(11), n=10)
-    names = ["ascent", "clarabel", "osqp", "cvxpy"]
+    names = ["ascent", "clarabel", "osqp", "extragradient", "cvxpy"]
     results = [solve(structure, ElasticNetM3N(), X, Y, backend=b, tol=1e-5) for b in names]
     for result in results:
         assert result.certificate.certified

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from structopt import cli
-from structopt.bench import letters, masters
+from structopt.bench import extragradient, letters, masters
 from structopt.bench.path import bench_path
 from structopt.bench.tagging import make_tagging
 from structopt.bench.timing import Machine, Sample, turns
@@ -91,6 +91,35 @@ def test_masters_command_writes_tables(monkeypatch, tmp_path, capsys):
 def test_masters_need_a_repetition():
     with pytest.raises(InvalidInputError, match="repeats"):
         masters.bench_masters(masters.TINY, repeats=0)
+
+
+# ---------------------------------------------------------------------- extragradient
+def test_extragradient_command(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(extragradient, "QUICK", (masters.TINY,))
+    assert cli.main(["bench", "extragradient", "--quick", "--out", str(tmp_path)]) == 0
+    assert "gap of 0.01" in capsys.readouterr().out
+    with (tmp_path / "bench-extragradient-1.csv").open(newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    found = {row[0].split(", ")[1]: float(row[-1]) for row in rows}
+    assert set(found) - {"OR-tools PDLP"} == set(extragradient.COMPETITORS) - {"OR-tools PDLP"}
+    assert found["simplex"] < 1e-9
+    assert found["ours"] <= 1e-6
+
+
+def test_extragradient_without_ortools(monkeypatch):
+    def missing(*arguments):
+        raise extragradient.MissingDependencyError("no OR-tools here")
+
+    monkeypatch.setattr(extragradient.lp_solvers, "ortools_pdlp", missing)
+    bench = extragradient.bench_extragradient(
+        [masters.TINY], limit=5.0, competitors=["OR-tools PDLP", "ours", "simplex"]
+    )
+    assert set(bench.runs) == {"ours", "simplex"}
+    assert "Left out: no OR-tools here" in bench.table().notes
+    run = bench.runs["ours"][0]
+    seconds, steps = zip(*(run.reached[gap] for gap in extragradient.GAPS), strict=True)
+    assert list(seconds) == sorted(seconds)
+    assert list(steps) == sorted(steps)
 
 
 # ---------------------------------------------------------------------- letters

@@ -165,3 +165,26 @@ def test_bad_input_is_named():
     other = so.Oracle("odd", "argmax", "?", margin=abs, scale=abs)
     with pytest.raises(IncompatibleError, match="does not know the oracle 'odd'"):
         mine.encode(X, Y).ask(other, np.zeros(4))
+
+
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_relaxation_is_the_same_problem(sparse):
+    rng = np.random.default_rng(0)
+    X, Y = rng.normal(size=(5, 3)), [0, 1, 2, 2, 0]
+    inputs = sp.csr_array(X) if sparse else X
+    structure = so.Multiclass(class_weight={2: 3.0}).fit(inputs, Y)
+    shard, weights = structure.encode(inputs, Y), rng.normal(size=9)
+    relaxed = shard.relaxation()
+    total = sum(structure.joint_features(x, y).toarray()[0] for x, y in zip(X, Y, strict=True))
+    np.testing.assert_allclose(relaxed.features(relaxed.gold), total)
+    answers = shard.ask(so.loss_augmented, weights)
+    z = np.zeros((5, 3))
+    z[np.arange(5), answers.outputs] = 1.0
+    own = np.bincount(relaxed.owner, relaxed.loss * z.ravel())
+    np.testing.assert_allclose(relaxed.loss_constant + own, answers.loss)
+    apart = np.bincount(relaxed.owner, relaxed.scores(weights) * (relaxed.gold - z.ravel()))
+    np.testing.assert_allclose(apart, answers.score)
+    rows, found = relaxed.polytope(), relaxed.project(rng.normal(size=15), error=1e-9)
+    assert rows.equality.all()
+    np.testing.assert_allclose(rows.A @ found.point, rows.b)
+    assert found.error <= 1e-12

@@ -2,7 +2,9 @@
 
 import cvxpy as cp
 import numpy as np
+import osqp
 import pytest
+import scipy.sparse as sp
 from enumeration import constraints, small_chain, solve
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
@@ -10,7 +12,10 @@ from hypothesis import strategies as st
 
 from structopt.errors import InvalidInputError
 from structopt.formulations.l1_ball_m3n import L1BallM3N
+from structopt.projections.box import project_box
+from structopt.projections.cut import CutPolytope
 from structopt.projections.l1_ball import project_l1_ball
+from structopt.projections.matching import MatchingPolytope
 from structopt.projections.simplex import project_simplex
 
 entries = st.lists(st.integers(-4, 4).map(lambda k: k / 2), min_size=1, max_size=6)
@@ -105,3 +110,149 @@ def test_cutting_planes_learn_on_the_l1_ball(backend):
     result = solve(structure, L1BallM3N(0.8), X, Y, tol=1e-4, backend=backend)
     assert result.certificate.certified
     assert result.certificate.primal == pytest.approx(full.value, rel=2e-4)
+
+
+def nearest_in(a, A, b):
+    """Project a on {z >= 0, A z <= b} by OSQP, to 1e-9.
+
+    An interior point method is off by 1e-4 at degenerate corners, where constraints hold with
+    equality and multipliers are 0.
+    """
+    rows = sp.csc_array(np.vstack([A, np.eye(len(a))]))
+    low = np.concatenate([np.full(len(b), -np.inf), np.zeros(len(a))])
+    high = np.concatenate([b, np.full(len(a), np.inf)])
+    problem = osqp.OSQP()
+    problem.setup(
+        sp.csc_matrix(np.eye(len(a))), -a, sp.csc_matrix(rows), low, high, verbose=False,
+        eps_abs=1e-9, eps_rel=0.0, max_iter=100_000, polishing=True,
+    )  # fmt: skip
+    return problem.solve(raise_error=False).x
+
+
+def incidence(nodes, count):
+    rows = np.zeros((count, len(nodes)))
+    rows[nodes, np.arange(len(nodes))] = 1.0
+    return rows
+
+
+halves, anything = st.integers(-6, 6).map(lambda k: k / 2), st.floats(-4, 4, width=16)
+
+
+@st.composite
+def matching_points(draw):
+    n1, n2 = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    every = [(i, j) for i in range(n1) for j in range(n2)]
+    edges = sorted(draw(st.sets(st.sampled_from(every), min_size=1)))
+    limit = st.just(1) if draw(st.booleans()) else st.integers(0, 3)
+    limits = [draw(st.lists(limit, min_size=n, max_size=n)) for n in (n1, n2)]
+    entry = halves if draw(st.booleans()) else anything
+    a = draw(st.lists(entry, min_size=len(edges), max_size=len(edges)))
+    return np.array(edges), [np.array(b) for b in limits], np.array(a)
+
+
+def stacked(problems):
+    """Return several pairs as one polytope, with the point to project."""
+    left, right, limits, starts = [], [], ([], []), [[0], [0], [0]]
+    for edges, (bl, br), _ in problems:
+        left.append(edges[:, 0] + starts[1][-1])
+        right.append(edges[:, 1] + starts[2][-1])
+        limits[0].append(bl)
+        limits[1].append(br)
+        for start, size in zip(starts, (len(edges), len(bl), len(br)), strict=True):
+            start.append(start[-1] + size)
+    both = tuple(np.concatenate(b) for b in limits)
+    polytope = MatchingPolytope(np.concatenate(left), np.concatenate(right), both, np.array(starts))
+    return polytope, np.concatenate([a for _, _, a in problems])
+
+
+@given(problems=st.lists(matching_points(), min_size=1, max_size=3))
+@hypothesis_settings(max_examples=150, deadline=None)
+def test_matching_polytopes_equal_a_qp(problems):
+    polytope, a = stacked(problems)
+    found = polytope.project(a, error=1e-9)
+    assert found.error <= 1e-6  # rounding leaves at most 1e-16 in the gap, 1e-8 in its root
+    truth = []
+    for edges, (bl, br), own in problems:
+        rows = [incidence(edges[:, 0], len(bl)), incidence(edges[:, 1], len(br)), np.eye(len(own))]
+        A, b = np.vstack(rows), np.concatenate([bl, br, np.ones(len(own))])
+        truth.append(nearest_in(own, A, b))
+    np.testing.assert_allclose(found.point, np.concatenate(truth), atol=1e-7)
+    assert found.point.min() >= 0
+    rough = polytope.project(a, error=0.1)
+    assert np.linalg.norm(rough.point - found.point) <= rough.error + found.error + 1e-9
+    again = polytope.project(a + 0.01, error=1e-9, state=rough.state)
+    fresh = polytope.project(a + 0.01, error=1e-9)
+    assert np.linalg.norm(again.point - fresh.point) <= again.error + fresh.error + 1e-12
+    for edges, (bl, br), _ in problems:
+        first, found_here = len(edges), found.point[: len(edges)]
+        assert np.all(np.bincount(edges[:, 0], found_here, len(bl)) <= bl + 1e-12)
+        assert np.all(np.bincount(edges[:, 1], found_here, len(br)) <= br + 1e-12)
+        found = type(found)(found.point[first:], found.error)
+
+
+@st.composite
+def cut_points(draw):
+    n = draw(st.integers(1, 5))
+    pairs = [(i, j) for j in range(n) for i in range(j)]
+    edges = draw(st.lists(st.sampled_from(pairs), max_size=8)) if pairs else []
+    entry = halves if draw(st.booleans()) else anything
+    size = n + len(edges)
+    a = draw(st.lists(entry, min_size=size, max_size=size))
+    return n, np.array(edges, dtype=int).reshape(-1, 2), np.array(a)
+
+
+@given(problems=st.lists(cut_points(), min_size=1, max_size=3))
+@hypothesis_settings(max_examples=150, deadline=None)
+def test_cut_polytopes_equal_a_qp(problems):
+    nodes = np.concatenate([[0], np.cumsum([n for n, _, _ in problems])])
+    arcs = np.concatenate([[0], np.cumsum([len(e) for _, e, _ in problems])])
+    edges = np.concatenate(
+        [e + start for (_, e, _), start in zip(problems, nodes[:-1], strict=True)]
+    )
+    polytope = CutPolytope(edges, np.stack([nodes, arcs]))
+    parts = [a[:n] for n, _, a in problems] + [a[n:] for n, _, a in problems]
+    found = polytope.project(np.concatenate(parts), error=1e-8)
+    assert found.error <= 1e-6
+    for g, (n, own, a) in enumerate(problems):
+        m = len(own)
+        apart = incidence(own[:, 0], n).T - incidence(own[:, 1], n).T
+        A = np.block([[apart, -np.eye(m)], [-apart, -np.eye(m)], [np.eye(n + m)]])
+        b = np.concatenate([np.zeros(2 * m), np.ones(n + m)])
+        mine = np.concatenate(
+            [found.point[nodes[g] : nodes[g + 1]], found.point[nodes[-1] :][arcs[g] : arcs[g + 1]]]
+        )
+        np.testing.assert_allclose(mine, nearest_in(a, A, b), atol=1e-7)
+        assert np.all(A @ mine <= b + 1e-12)
+    rough = polytope.project(np.concatenate(parts), error=0.1)
+    assert rough.error <= 0.1
+    assert np.linalg.norm(rough.point - found.point) <= rough.error + found.error
+    again = polytope.project(np.concatenate(parts), error=1e-8, state=found.state)
+    assert np.linalg.norm(again.point - found.point) <= again.error + found.error
+
+
+def test_far_points_and_bad_ones():
+    polytope = MatchingPolytope(
+        np.array([0, 0]),
+        np.array([0, 1]),
+        (np.ones(1), np.ones(2)),
+        np.array([[0, 2], [0, 1], [0, 2]]),
+    )
+    np.testing.assert_allclose(polytope.project(np.array([1e3, 1e3]), error=1e-9).point, 0.5)
+    cut = CutPolytope(np.array([[0, 1]]), np.array([[0, 2], [0, 1]]))
+    np.testing.assert_allclose(cut.project(np.array([50.0, -50, -9]), error=1e-9).point, [1, 0, 1])
+    for bad in ([np.nan, 0.0], [0.0]):
+        with pytest.raises(InvalidInputError, match="2 finite numbers"):
+            polytope.project(np.array(bad), error=1e-3)
+        with pytest.raises(InvalidInputError, match="3 finite numbers"):
+            cut.project(np.array(bad), error=1e-3)
+    with pytest.raises(InvalidInputError, match="sorted"):
+        MatchingPolytope(
+            np.array([1, 0]), np.array([0, 0]), (np.ones(2), np.ones(1)), np.array([[0, 2]] * 3)
+        )
+
+
+def test_an_empty_box_is_refused():
+    np.testing.assert_array_equal(project_box([3.0, -1.0], 0.0, 2.0).point, [2.0, 0.0])
+    for v, low, high in (([0.0], 1.0, 0.0), ([np.nan], 0.0, 1.0), ([0.0], np.nan, 1.0)):
+        with pytest.raises(InvalidInputError):
+            project_box(v, low, high)

@@ -44,12 +44,15 @@ class Columns:
         Number of solver columns.
     cost, lower, upper : arrays
         Linear cost and bounds of each solver column.
+    l1 : array
+        Its l1 term: 0 where the column was split, and so everywhere unless ``split`` is False.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, *, split: bool = True) -> None:
         self.program = program
         self.size = 0
-        self.cost = self.lower = self.upper = self._sign = np.zeros(0)
+        self.cost = self.l1 = self.lower = self.upper = self._sign = np.zeros(0)
+        self._splits = split
         self._source = np.zeros(0, dtype=np.int64)
         self._first = np.full(program.size, -1)
         self._second = np.full(program.size, -1)  # the part v of a split column
@@ -66,20 +69,28 @@ class Columns:
         if not len(new):
             return slice(before, before)
         q, l1, lb, ub = program.q[new], program.l1[new], program.lb[new], program.ub[new]
-        split = (l1 > 0) & (lb < 0) & (ub > 0)
+        open_sign = (l1 > 0) & (lb < 0) & (ub > 0)
+        split = open_sign & self._splits
+        whole = open_sign & ~split
         parts = new[split]
         self._first[new] = before + np.arange(len(new))
         self._second[parts] = before + len(new) + np.arange(len(parts))
         self.size = before + len(new) + len(parts)
         # Where the sign is settled, |x| is x or -x and the term is a plain cost.
-        slope = np.where((lb < 0) & (ub <= 0), -l1, l1)
+        slope = np.where(whole, 0.0, np.where((lb < 0) & (ub <= 0), -l1, l1))
         self.cost = np.concatenate([self.cost, q + slope, (l1 - q)[split]])
+        self.l1 = np.concatenate([self.l1, np.where(whole, l1, 0.0), np.zeros(len(parts))])
         self.lower = np.concatenate([self.lower, np.where(split, 0.0, lb), np.zeros(len(parts))])
         self.upper = np.concatenate([self.upper, ub, -lb[split]])
         self._source = np.concatenate([self._source, new, parts])
         self._sign = np.concatenate([self._sign, np.ones(len(new)), -np.ones(len(parts))])
         self._quadratic = None
         return slice(before, self.size)
+
+    def places(self, columns: Ints) -> Ints:
+        """Return the solver columns of those program columns that are awake."""
+        found = self._first[columns]
+        return np.asarray(found[found >= 0])
 
     def lift(self, rows: Any) -> Any:
         """Return rows over program columns, all of them awake, as CSR rows over solver columns."""

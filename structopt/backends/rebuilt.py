@@ -1,9 +1,10 @@
 r"""Base of the backends that set their model up again for every solve.
 
-    min  1/2 z'P z + q.z    s.t.  lower <= A z <= upper,    lb <= z <= ub
+    min  1/2 z'P z + q.z + l1.|z|    s.t.  lower <= A z <= upper,    lb <= z <= ub
 
 over the solver columns z of :class:`~structopt.backends.columns.Columns`, the static rows first and
-the cuts after them. The rows are lifted once, when they arrive; a subclass writes one method.
+the cuts after them; l1 is 0 unless the backend takes the term as it is. The rows are lifted once,
+when they arrive; a subclass writes one method.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import logging
 import time
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -32,6 +33,7 @@ class Standard:
 
     P: Any
     q: Floats
+    l1: Floats
     A: Any
     lower: Floats
     upper: Floats
@@ -56,6 +58,8 @@ class RebuiltBackend(Backend):
     """Accumulates lifted rows and multipliers; `_optimise` hands them to the solver."""
 
     takes_quadratic = True
+    splits: ClassVar[bool] = True
+    """Whether columns with an l1 term are split in two, or the solver takes the term as it is."""
 
     @abstractmethod
     def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
@@ -65,7 +69,7 @@ class RebuiltBackend(Backend):
         """Take the static rows."""
         program = master.program
         assert program is not None, "refusal() turns conic masters away"
-        self._columns = Columns(program)
+        self._columns = Columns(program, split=self.splits)
         self._blocks = [self._columns.lift(program.A)]
         self._lower, self._upper = program.lower, program.upper
         self._point = np.zeros(self._columns.size)
@@ -100,6 +104,7 @@ class RebuiltBackend(Backend):
         problem = Standard(
             P=columns.quadratic(),
             q=columns.cost,
+            l1=columns.l1,
             A=self._matrix(),
             lower=self._lower,
             upper=self._upper,

@@ -21,6 +21,7 @@ _HOME = {
     "highs": ("highs", "HiGHS"),
     "clarabel": ("clarabel", "Clarabel"),
     "osqp": ("osqp", "OSQP"),
+    "extragradient": ("extragradient", "Extragradient"),
     "cvxpy": ("reference", "CVXPY"),
 }
 # the order in which "auto" asks: each is the fastest that takes what the ones before refuse
@@ -31,7 +32,7 @@ def names() -> list[str]:
     """Return the names of all backends.
 
     >>> names()
-    ['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'cvxpy']
+    ['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
     """
     return list(_HOME)
 

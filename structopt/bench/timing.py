@@ -19,7 +19,7 @@ from pathlib import Path
 
 PACKAGES = (
     "structopt-margin", "cvxpy", "highspy", "osqp", "clarabel", "numba", "numpy", "scipy",
-    "python-crfsuite",
+    "networkx", "python-crfsuite", "ufal.chu-liu-edmonds",
 )  # fmt: skip
 """Packages whose version changes what is measured."""
 

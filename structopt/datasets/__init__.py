@@ -11,17 +11,23 @@ Nothing here is fetched from anywhere. Generators are seeded; files are read fro
 
 from __future__ import annotations
 
+from structopt.datasets.alignments import make_alignments
+from structopt.datasets.arc_features import ArcFeatures
 from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
+from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
+from structopt.datasets.grids import make_grids
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
+from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
+    "ArcFeatures",
     "ChainCRF",
     "ColumnSentence",
     "ConstrainedLabels",
@@ -38,13 +44,20 @@ __all__ = [
     "load_letters",
     "load_medpost",
     "load_optdigits",
+    "load_partut",
     "load_smt_nbest",
+    "load_srl",
+    "load_treebank",
+    "make_alignments",
     "make_chain_crf",
     "make_classes",
     "make_constrained_labels",
+    "make_grids",
     "read_columns",
+    "read_conllu",
     "read_letters",
     "read_medpost",
     "read_nbest",
     "read_optdigits",
+    "read_srl",
 ]

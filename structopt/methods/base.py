@@ -193,7 +193,7 @@ class Method(ABC):
             abs_tolerance=self.abs_tol,
             residual=best.residual,
             exact=self.structure.exact and self._certain(),
-            note=note,
+            note="; ".join(filter(None, (note, self.structure.note()))),
         )
         return Result(
             weights=best.weights,
@@ -235,7 +235,8 @@ class Method(ABC):
                 raise IncompatibleError(
                     f"{type(self.formulation).__name__} asks {family.oracle.name!r} "
                     f"({family.oracle.question}), which needs {family.oracle.needs!r}; "
-                    f"{type(self.structure).__name__} offers {sorted(offered)}."
+                    f"{type(self.structure).__name__} offers {sorted(offered)}. "
+                    f"{self.structure.why_not(family.oracle.needs)}".rstrip()
                 )
         master.compile()
         return master

@@ -116,7 +116,7 @@ class CuttingPlane(Method):
         self._averages = Averages()
         self._inside: Inside | None = None
         self._here = Iterate(self._weights, self._primal)
-        self._proven = True
+        self._proven, self._rounding = True, 0.0
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         if self._checkpoint is not None and (saved := self._checkpoint.load()) is not None:
@@ -266,7 +266,10 @@ class CuttingPlane(Method):
         self._proven = self._proven and separation.exact
         weights = separation.point[self.master.weight_columns]
         self._here = Iterate(weights, separation.value, separation.residual)
+        before = self._primal
         self._offer(*self._here)
+        if self._primal < before:
+            self._rounding = separation.rounding
         return separation
 
     def _drop(self) -> int:
@@ -381,7 +384,10 @@ class CuttingPlane(Method):
     def _note(self) -> str:
         if self._lagrangian is None:
             return "the lower bound is the solver's word"
-        return "" if self._proven else "some oracle answers are not proven to be the best"
+        if not self._proven:
+            return "some oracle answers are not proven to be the best"
+        rounded = f"{self._rounding:.2g} of the primal value covers the rounding of oracles"
+        return rounded if self._rounding > 0 else ""
 
 
 def _solved(program: Program) -> Floats:

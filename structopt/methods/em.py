@@ -356,8 +356,8 @@ class EM(Method):
             )
         if len(self.structure.nonnegative_weights()):
             raise IncompatibleError(
-                f"The method {self.name!r} learns free weights; {type(self.structure).__name__} "
-                "needs some of them >= 0: use method='cutting-plane'."
+                f"The method {self.name!r} learns free weights; "
+                f"{type(self.structure).__name__} keeps some >= 0: use method='cutting-plane'."
             )
         wanted.check()
         master = RestrictedMaster(

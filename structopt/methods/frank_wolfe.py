@@ -123,9 +123,12 @@ class FrankWolfe(Method):
         self.planes, self.sweeps = planes, sweeps
         self._form = HingeForm.of(self.master, data, self.name)
         if not self._form.is_ridge:
+            bounded = len(structure.nonnegative_weights()) > 0
+            kept = f" ({type(structure).__name__} keeps some weights >= 0)" if bounded else ""
             raise IncompatibleError(
                 f"The method {self.name!r} needs a quadratic regulariser on every weight, without "
-                "an l1 term or bounds: its dual would not be smooth."
+                f"an l1 term or bounds{kept}: its dual would not be smooth. Use "
+                "method='cutting-plane'."
             )
         form, self._finder = self._form, PlaneFinder(data, self._form)
         self._blocks = Blocks(self._finder.base, form.cost, form.curvature, planes=planes)

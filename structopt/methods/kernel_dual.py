@@ -28,6 +28,7 @@ from structopt.formulations.base import Formulation
 from structopt.master import RestrictedMaster
 from structopt.methods.base import Method
 from structopt.methods.hinge_form import HingeForm
+from structopt.methods.kernel_dual_kernels import balance
 from structopt.structures.base import Structure
 from structopt.structures.parts import Directions, Floats, Ints
 from structopt.structures.shards import DataSet
@@ -156,20 +157,7 @@ class KernelDual(Method):
         metric = self._metric(i, planes)
         value = margins - planes @ self._scores(i)
         step = cost / self._curvature
-        moved = np.zeros(len(shares))
-        for _ in range(PAIRS):
-            active = np.flatnonzero(shares > 0)
-            best, worst = int(np.argmax(value)), int(active[np.argmin(value[active])])
-            rise = value[best] - value[worst]
-            bend = step * (metric[best, best] - 2 * metric[best, worst] + metric[worst, worst])
-            if rise <= 1e-14 * max(1.0, abs(value[best])):
-                break
-            amount = shares[worst] if bend <= 0 else min(shares[worst], rise / bend)
-            shares[best] += amount
-            shares[worst] -= amount
-            moved[best] += amount
-            moved[worst] -= amount
-            value -= step * amount * (metric[:, best] - metric[:, worst])
+        moved = balance(value, metric, shares, step, PAIRS)
         self._move(i, step * (moved @ planes))
         return asking
 

@@ -132,6 +132,7 @@ class Online(Method):
         self._late: Floats = np.zeros(data.n_features if average else 0)  # u
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._present = np.flatnonzero(data.sample_weight > 0)
+        self._kept = structure.nonnegative_weights()
         self._least = np.inf
         self._form: HingeForm | None = None
         try:
@@ -149,10 +150,15 @@ class Online(Method):
         """Move the weights if the answers are a mistake, and say whether they are."""
 
     def _move(self, deltas: Deltas, multipliers: Floats) -> None:
-        """Do ``w += sum_r multipliers_r delta_r``."""
+        """Do ``w += sum_r multipliers_r delta_r``; weights that must stay >= 0 are raised to 0."""
         deltas.add_to(self.current, multipliers)
         if self.average:
             deltas.add_to(self._late, self.visits * multipliers)
+        if len(self._kept):
+            short = np.minimum(self.current[self._kept], 0.0)
+            self.current[self._kept] -= short
+            if self.average:
+                self._late[self._kept] -= self.visits * short
 
     # ------------------------------------------------------------------ running
     def step(self) -> Round:
@@ -206,7 +212,9 @@ class Online(Method):
         """Return the weights to predict with as they stand: averaged if that was asked for."""
         if not self.average or self.visits == 0:
             return self.current.copy()
-        return self.current - self._late / self.visits
+        model = self.current - self._late / self.visits
+        model[self._kept] = np.maximum(model[self._kept], 0.0)  # an average, up to rounding
+        return model
 
     def _epoch(self) -> tuple[int, float]:
         """Visit every example; return the number of mistakes and the seconds of decoding."""

@@ -31,7 +31,7 @@ from structopt.structures.oracles import Oracle, best_other, loss_augmented, sla
 from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard, as_row
 
-ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled")
+ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled", "marginals")
 
 
 class Structure(Parameters):
@@ -82,10 +82,21 @@ class Structure(Parameters):
         """Return the y that maximises ``loss(gold, y) * (1 - w . delta(y))``."""
         raise self._lacks("slack_rescaled")
 
+    def marginals(self, X: Sequence[Any], weights: Floats) -> list[Floats]:
+        """Return, for every example, the probability of each label at each part.
+
+        Under ``p(y) ~ exp(w . phi(x, y))``; columns are in the order of ``labels_``.
+        """
+        raise self._lacks("marginals")
+
     def abilities(self) -> frozenset[str]:
         """Return the names of the questions this structure can answer."""
         mine = {a for a in ABILITIES if getattr(type(self), a) is not getattr(Structure, a)}
         return frozenset(mine | ({"second_best"} if "k_best" in mine else set()))
+
+    def why_not(self, ability: str) -> str:
+        """Return a sentence on why an ability is missing, where there is more to say."""
+        return ""
 
     def part_count(self, y: Any) -> int:
         """Return how many parts of y can be wrong; scores are per part."""
@@ -138,6 +149,10 @@ class Structure(Parameters):
     def nonnegative_weights(self) -> Ints:
         """Return which weights must stay >= 0 for the oracles to be right; usually none."""
         return np.zeros(0, dtype=np.int64)
+
+    def note(self) -> str:
+        """Return what a certificate should say about the oracles' answers; usually nothing."""
+        return ""
 
     def feature_names(self) -> list[tuple[str, str]] | None:
         """Return ``(feature, label)`` for each weight; None if unknown."""

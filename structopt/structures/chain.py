@@ -37,6 +37,7 @@ from structopt.structures.inputs import stack_sequences
 from structopt.structures.labels import LabelSet
 from structopt.structures.parts import Floats, Ints
 from structopt.structures.shards import ExampleShard, Shard
+from structopt.structures.sum_product_kernels import node_marginals
 
 ENGINES = ("compiled", "networkx")
 
@@ -182,6 +183,23 @@ class Chain(Structure):
         codes = self._ask("viterbi", tokens, weights, offsets, free, np.zeros(len(free)))
         labels = self.labels_.decode(codes)
         return [labels[a:b] for a, b in pairwise(offsets.tolist())]
+
+    def marginals(self, X: Sequence[Any], weights: Floats) -> list[Floats]:
+        """Return the probability of each label at each position, by sum-product."""
+        if len(X) == 0:
+            return []
+        tokens, offsets, _ = self._stack(X, [None] * len(X))
+        scores = ChainScores.of(tokens, weights, len(self.labels_), bool(self.boundaries))
+        unary = scores.unary.copy()
+        unary[offsets[:-1]] += scores.start
+        unary[offsets[1:] - 1] += scores.end
+        # a chain is a tree: every position hangs below the one before it
+        order = np.arange(len(unary))
+        parent = order - 1
+        parent[offsets[:-1]] = -1
+        table = np.ascontiguousarray(scores.transition.T)[None]
+        found = node_marginals(unary, table, np.zeros_like(order), parent, order)
+        return [found[a:b] for a, b in pairwise(offsets.tolist())]
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named.

@@ -21,11 +21,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.special import softmax
 
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base import Structure, check_lengths
 from structopt.structures.inputs import as_matrix, check_columns, check_weights, first_not_finite
 from structopt.structures.labels import LabelSet
+from structopt.structures.multiclass_relaxation import MulticlassRelaxation
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 from structopt.structures.shards import Answers, Shard
@@ -127,6 +129,10 @@ class Multiclass(Structure):
         scores = self._scores(self._matrix(X, self.n_inputs_), weights)
         return self.labels_.decode(np.argmax(scores, axis=1))
 
+    def marginals(self, X: Any, weights: Floats) -> list[Floats]:
+        """Return the probability of each label, for every row."""
+        return list(softmax(self._scores(self._matrix(X, self.n_inputs_), weights), axis=1))
+
     def part_count(self, y: Any) -> int:
         """Return 1: a label is right or wrong."""
         return 1
@@ -203,6 +209,10 @@ class MulticlassShard(Shard):
     def single(self, i: int) -> SingleRow:
         """Return row i as a shard of its own: a view."""
         return SingleRow(self, i)
+
+    def relaxation(self) -> MulticlassRelaxation:
+        """Return all labels as one product of simplices."""
+        return MulticlassRelaxation(self)
 
     def _scores(self, weights: Floats) -> Floats:
         n_inputs = self.matrix.shape[1]

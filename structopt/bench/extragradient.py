@@ -1,0 +1,227 @@
+r"""Extragradient against simplex, interior point and PDLP on the same masters of growing size.
+
+LP-Struct with free weights on tagging data; the cuts of some rounds, solved loosely, make a master,
+which every competitor then solves from nothing, in turns. Measured is the CPU time until a pair
+(x, y) has a *certified* relative gap of 1e-2, 1e-4 and 1e-6: slacks raised, multipliers scaled
+(:mod:`structopt.extragradient.judge`), the same judge for all.
+
+* ours and the paper's variant are watched while they run;
+* simplex and interior point know no half-way: the time of their one run counts for every gap;
+* PDLP is told its target as relative tolerance, then a tenth and a hundredth of it if the certified
+  gap is missed; only the run that reached it counts.
+
+>>> bench = bench_extragradient([Size(12, 20, 3, 3)], limit=10.0, competitors=["ours", "simplex"])
+>>> bench.runs["ours"][0].reached.keys() == {1e-2, 1e-4, 1e-6}
+True
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from structopt.bench import lp_solvers
+from structopt.bench.masters import Size
+from structopt.bench.table import Table
+from structopt.bench.tagging import make_tagging
+from structopt.bench.timing import turns
+from structopt.errors import MissingDependencyError
+from structopt.extragradient.judge import Judge
+from structopt.extragradient.outcome import Iterate, Variant
+from structopt.extragradient.problem import Problem
+from structopt.extragradient.solver import solve
+
+GAPS = (1e-2, 1e-4, 1e-6)
+COMPETITORS = ("paper", "ours", "simplex", "ipm", "HiGHS PDLP", "OR-tools PDLP")
+QUICK = (Size(25, 20, 4, 6), Size(60, 30, 5, 8))
+FULL = (Size(100, 25, 6, 12), Size(300, 75, 8, 12), Size(900, 225, 10, 12))
+_FLOOR = 1e-6  # as in the backend: the gap is relative
+Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Run:
+    """One competitor on one master: CPU seconds and iterations at each certified gap."""
+
+    reached: dict[float, tuple[float, int]]
+    best: float
+
+
+@dataclass
+class ExtragradientBench:
+    """The runs of every competitor, one per master."""
+
+    limit: float
+    masters: list[Problem] = field(default_factory=list)
+    runs: dict[str, list[Run]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+
+    def wins(self, gap: float) -> int | None:
+        """Return the first master, if any, from which on ours beats simplex at a gap."""
+        first = None
+        for number, (ours, simplex) in enumerate(
+            zip(self.runs["ours"], self.runs["simplex"], strict=True)
+        ):
+            mine, other = (r.reached.get(gap, (math.inf, 0))[0] for r in (ours, simplex))
+            if mine >= other:
+                first = None
+            elif first is None:
+                first = number
+        return first
+
+    def table(self) -> Table:
+        """Return one row for each master and competitor."""
+        rows = []
+        for number, master in enumerate(self.masters):
+            cuts, columns = master.A.shape
+            for name, runs in self.runs.items():
+                run = runs[number]
+                times = [run.reached.get(gap) for gap in GAPS]
+                rows.append(
+                    (
+                        f"{cuts:,} x {columns:,}, {name}",
+                        *(f"{t[0]:.2f}" if t else f"> {self.limit:.0f}" for t in times),
+                        *(f"{t[1]:,}" if t else "-" for t in times),
+                        f"{run.best:.1e}",
+                    )
+                )
+        return Table(
+            "LP-Struct masters from nothing",
+            ("cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6", "iterations to 1e-2",
+             "iterations to 1e-4", "iterations to 1e-6", "best gap"),
+            tuple(rows),
+            (
+                "CPU seconds of one thread to a certified relative gap; one run, in turns.",
+                *map(self._verdict, GAPS if {"ours", "simplex"} <= set(self.runs) else ()),
+                *(f"Left out: {reason}" for reason in self.missing),
+            ),
+        )  # fmt: skip
+
+    def _verdict(self, gap: float) -> str:
+        number = self.wins(gap)
+        if number is None:
+            largest = self.masters[-1].A.shape[0]
+            return (
+                f"At a gap of {gap:g}, simplex is faster on the largest master ({largest:,} cuts)."
+            )
+        return (
+            f"At a gap of {gap:g}, ours is faster than simplex from "
+            f"{self.masters[number].A.shape[0]:,} cuts on."
+        )
+
+
+def bench_extragradient(
+    sizes: Sequence[Size] = FULL,
+    *,
+    limit: float = 60.0,
+    competitors: Sequence[str] = COMPETITORS,
+    report: Report = lambda text: None,
+) -> ExtragradientBench:
+    """Make the masters and let every competitor solve each of them, in turns.
+
+    Parameters
+    ----------
+    sizes : sequence of Size
+    limit : float
+        CPU seconds that a competitor may spend on one master and gap. Solvers that only know wall
+        time get three times as much of that.
+    competitors : sequence of str
+        Of :data:`COMPETITORS`.
+    report : callable
+        Told in words what is going on.
+    """
+    solvers: dict[str, Callable[[Problem, float], Run]] = {
+        "paper": lambda master, limit: _watched(master, limit, "paper"),
+        "ours": lambda master, limit: _watched(master, limit, "restarted"),
+        "simplex": lambda master, limit: _once(master, limit, "simplex"),
+        "ipm": lambda master, limit: _once(master, limit, "ipm"),
+        "HiGHS PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.highs_pdlp),
+        "OR-tools PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.ortools_pdlp),
+    }
+    bench = ExtragradientBench(limit, runs={name: [] for name in competitors})
+    small = _master(Size(6, 10, 3, 2))
+    for variant in ("paper", "restarted"):  # compile
+        _watched(small, 1.0, variant)
+    for number, size in enumerate(sizes):
+        report(f"master {number + 1} of {len(sizes)}: cuts")
+        master = _master(size)
+        bench.masters.append(master)
+        for name in turns(list(bench.runs), number):
+            report(f"master {number + 1} of {len(sizes)}, {master.A.shape[0]:,} cuts: {name}")
+            try:
+                bench.runs[name].append(solvers[name](master, limit))
+            except MissingDependencyError as error:
+                bench.missing.append(str(error))
+                del bench.runs[name]
+    return bench
+
+
+def _master(size: Size) -> Problem:
+    """Return the master after some rounds, each solved to a tenth."""
+    from structopt.backends.extragradient import Extragradient
+    from structopt.formulations.lp_struct import LPStruct
+    from structopt.master import RestrictedMaster
+    from structopt.separation import separate
+    from structopt.structures.chain import Chain
+    from structopt.structures.shards import DataSet
+
+    X, Y = make_tagging(size.n_sentences, n_words=size.n_words, n_labels=size.n_labels)
+    structure = Chain(labels=range(size.n_labels)).fit(X, Y)
+    data = DataSet.of(structure, X, Y)
+    master = RestrictedMaster(data.n_examples, data.n_features, base=data.base)
+    LPStruct(C=size.C, nonnegative=False).master(master)
+    master.compile()
+    backend = Extragradient()
+    backend.start(master)
+    for _ in range(size.rounds):
+        x = backend.solve(tolerance=0.1).x
+        for found in separate(master, data, x).found:
+            backend.append(master.add(found.family, found.numbers, found.directions()))
+    return backend.problem()
+
+
+# ---------------------------------------------------------------------- competitors
+def _watched(master: Problem, limit: float, variant: Variant) -> Run:
+    reached: dict[float, tuple[float, int]] = {}
+    best = math.inf
+    began = time.process_time()
+
+    def watch(iterate: Iterate) -> bool:
+        nonlocal best
+        best = min(best, iterate.error)
+        now = time.process_time() - began
+        for gap in GAPS:
+            if iterate.error <= gap:
+                reached.setdefault(gap, (now, iterate.iteration))
+        return len(reached) == len(GAPS) or now > limit
+
+    # no rule of the solver's own may end it: the watch does
+    solve(master, tolerance=-1.0, variant=variant, floor=_FLOOR, callback=watch)
+    return Run(reached, best)
+
+
+def _once(master: Problem, limit: float, method: str) -> Run:
+    pair = lp_solvers.highs(master, limit, {"solver": method})
+    error = Judge(master, _FLOOR).assess(pair.x, pair.y).error
+    reached = {gap: (pair.seconds, pair.iterations) for gap in GAPS if error <= gap}
+    return Run(reached if pair.seconds <= limit else {}, error)
+
+
+def _targeted(
+    master: Problem, limit: float, run: Callable[[Problem, float, float], lp_solvers.Pair]
+) -> Run:
+    judge, best = Judge(master, _FLOOR), math.inf
+    reached: dict[float, tuple[float, int]] = {}
+    for gap in GAPS:
+        for share in (1.0, 0.1, 0.01):
+            pair = run(master, limit, share * gap)
+            error = judge.assess(pair.x, pair.y).error
+            best = min(best, error)
+            if pair.seconds >= limit:
+                return Run(reached, best)
+            if error <= gap:
+                reached[gap] = pair.seconds, pair.iterations
+                break
+    return Run(reached, best)

@@ -1,0 +1,135 @@
+r"""Sentences with tags and dependency trees: files in the CoNLL-U format.
+
+One token a line, ten tab-separated columns: ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC; a
+blank line ends a sentence, ``#`` begins a comment. Surface tokens (``3-4``) and empty nodes
+(``5.1``) are not part of the tree and are left out. Files may be gzipped.
+
+>>> import pathlib, tempfile
+>>> lines = ["# text = it works", "1\tit\tit\tPRON\tPE\t_\t2\tnsubj\t_\t_",
+...          "2\tworks\twork\tVERB\tV\t_\t0\troot\t_\t_", ""]
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "tiny.conllu")
+...     _ = path.write_text("\n".join(lines))
+...     sentences = read_conllu(path)
+>>> sentences[0].forms, sentences[0].upos, sentences[0].heads
+(['it', 'works'], ['PRON', 'VERB'], [2, 0])
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from structopt.datasets.home import find_data
+from structopt.errors import FileFormatError, MissingDataError
+
+COLUMNS = 10
+FOLDER = "ud_english_partut"
+ADVICE = (
+    "It is part of UD_English-ParTUT (universaldependencies.org), gzipped or not; other treebanks "
+    "are read with read_conllu(path)."
+)
+
+
+class Sentence(NamedTuple):
+    """The columns of a sentence; token m has the head ``heads[m - 1]``, 0 is the root."""
+
+    forms: list[str]
+    lemmas: list[str]
+    upos: list[str]
+    xpos: list[str]
+    heads: list[int]
+    relations: list[str]
+
+
+def load_partut(part: str, *, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
+    """Read a part ("train", "dev" or "test") of UD English ParTUT from the data home."""
+    stem = f"{FOLDER}/en_partut-ud-{part}.conllu"
+    what = f"the {part} sentences of UD English ParTUT"
+    return read_conllu(find_data((f"{stem}.gz", stem), what=what, advice=ADVICE, home=home))
+
+
+def load_treebank(folder: str | os.PathLike[str], part: str) -> list[Sentence]:
+    """Read a part of a treebank: the one file ``*-train.conllu``, gzipped or not, in a folder."""
+    pattern = f"*{part}.conllu"
+    found = sorted(p for end in ("", ".gz") for p in Path(folder).glob(pattern + end))
+    if len(found) != 1:
+        several = ", ".join(p.name for p in found) or "none"
+        raise MissingDataError(
+            f"{os.fspath(folder)} should hold one file {pattern}[.gz]; it holds {several}.",
+            path=folder,
+        )
+    return read_conllu(found[0])
+
+
+def read_conllu(path: str | os.PathLike[str]) -> list[Sentence]:
+    """Read the sentences of a file.
+
+    Raises
+    ------
+    FileFormatError
+        With the file, the line and the reason: wrong columns, numbers out of order, a head that is
+        not a token of the sentence, heads that are no tree.
+    """
+    raw = Path(path).read_bytes()
+    try:
+        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
+    except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
+        raise FileFormatError(f"{os.fspath(path)} is not (gzipped) UTF-8 text: {error}") from error
+    found = []
+    for first, rows in _blocks(text.split("\n"), os.fspath(path)):
+        if rows:
+            found.append(_sentence(rows, first, os.fspath(path)))
+    if not found:
+        raise FileFormatError(f"{os.fspath(path)} holds no sentence.")
+    return found
+
+
+def _blocks(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[list[str]]]]:
+    """Yield the number of the first line and the rows of tokens of every sentence."""
+    rows: list[list[str]] = []
+    first = 1
+    for number, line in enumerate(lines, 1):
+        line = line.rstrip("\r")
+        if not line.strip():
+            yield first, rows
+            rows = []
+        elif not line.startswith("#"):
+            row = line.split("\t")
+            if len(row) != COLUMNS:
+                raise _malformed(path, number, f"{len(row)} columns, expected {COLUMNS}")
+            if "-" in row[0] or "." in row[0]:
+                continue
+            if row[0] != str(len(rows) + 1):
+                raise _malformed(path, number, f"ID {row[0]!r}, expected {len(rows) + 1}")
+            if not row[6].isdecimal():
+                raise _malformed(path, number, f"HEAD {row[6]!r} is not a number")
+            first = first if rows else number
+            rows.append([*row, str(number)])
+    yield first, rows
+
+
+def _sentence(rows: list[list[str]], first: int, path: str) -> Sentence:
+    heads = [int(row[6]) for row in rows]
+    for row, head in zip(rows, heads, strict=True):
+        if head > len(rows):
+            reason = f"HEAD {head} in a sentence of {len(rows)} tokens"
+            raise _malformed(path, int(row[-1]), reason)
+    for m in range(1, len(heads) + 1):
+        node, steps = m, 0
+        while node and steps <= len(heads):
+            node, steps = heads[node - 1], steps + 1
+        if node:
+            raise _malformed(
+                path, int(rows[m - 1][-1]), f"token {m} is on or below a cycle of heads"
+            )
+    forms, lemmas, upos, xpos, relations = ([row[c] for row in rows] for c in (1, 2, 3, 4, 7))
+    return Sentence(forms, lemmas, upos, xpos, heads, relations)
+
+
+def _malformed(path: str, line: int, reason: str) -> FileFormatError:
+    return FileFormatError(f"{path}, line {line}: {reason}.")

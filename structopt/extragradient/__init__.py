@@ -1,0 +1,1 @@
+"""A solver for linear and quadratic programmes of our own: Korpelevich's extragradient method."""

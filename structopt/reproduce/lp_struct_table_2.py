@@ -94,7 +94,9 @@ def _linear(
         X.append(x)
         Y.append([paths[h] for h in good])
     formulation = so.LPStruct(
-        cell["C"], nonnegative=False, references=REFERENCES[cell["model"]]  # type: ignore[arg-type]
+        cell["C"],
+        nonnegative=False,
+        references=REFERENCES[cell["model"]],  # type: ignore[arg-type]
     )
     model = so.StructuredClassifier(
         so.References(so.Lattice()), formulation, tol=cell["tol"], time_limit=cell["limit"]

@@ -48,11 +48,19 @@ def draw(
 
 
 def error(model: Any, part: Part) -> float:
-    """Return the percentage of words with a wrong tag; a tag not seen in training is one."""
-    predicted = model.predict(part.X)
-    pairs = [
-        (p, g)
-        for ps, gs in zip(predicted, part.Y, strict=True)
-        for p, g in zip(ps, gs, strict=True)
+    """Return the percentage of words that a fitted model tags wrong."""
+    return wrong_percent(model.predict(part.X), part.Y)
+
+
+def wrong_percent(predicted: Sequence[Sequence[Any]], gold: Sequence[Sequence[Any]]) -> float:
+    """Return the percentage of wrong tags; a tag that training did not show is one.
+
+    >>> wrong_percent([["A", "B"], ["C", "C"]], [["A", "B"], ["C", "X"]])
+    25.0
+    """
+    wrong = [
+        p != g
+        for tags, truth in zip(predicted, gold, strict=True)
+        for p, g in zip(tags, truth, strict=True)
     ]
-    return 100.0 * sum(p != g for p, g in pairs) / len(pairs)
+    return 100.0 * sum(wrong) / len(wrong)

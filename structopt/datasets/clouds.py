@@ -1,8 +1,9 @@
 r"""Clouds in the plane whose scale along one axis says nothing: margin against spread.
 
 One example with a good output and many bad ones, each a point psi(x, y) of the plane. The bad ones
-lie along a slanted line below the good one, so that the direction with the largest margin and the
-direction with the smallest spread differ; stretching the first axis drives them apart.
+lie along the first axis, to the left and below the good one. The largest margin points from their
+right end to the good one, and the more the first axis is stretched, the more along it; projected
+there they are widely spread, while a bound on the spread keeps to the second axis.
 
 >>> good, bad = make_scaled_clouds(30, scale=4.0, seed=0)
 >>> good.shape, bad.shape
@@ -24,9 +25,9 @@ from structopt.errors import InvalidInputError
 
 Floats = NDArray[np.float64]
 
-GOOD = (1.0, 1.6)
-SLANT, NOISE = 0.55, 0.12
-"""Slope of the line that the bad outputs lie along, and how far they stray from it."""
+GOOD = (0.6, 1.0)
+LEFT, RIGHT, NOISE = -2.5, 0.3, 0.1
+"""Between what the bad outputs lie on the first axis, and how far they stray from it."""
 
 
 def make_scaled_clouds(n: int = 40, *, scale: float = 1.0, seed: int = 0) -> tuple[Floats, Floats]:
@@ -52,7 +53,6 @@ def make_scaled_clouds(n: int = 40, *, scale: float = 1.0, seed: int = 0) -> tup
     if n < 1 or not (math.isfinite(scale) and scale > 0):
         raise InvalidInputError(f"Give n >= 1 and a finite scale > 0; got {n} and {scale}.")
     rng = np.random.default_rng(seed)
-    along = rng.uniform(-2.0, 2.0, size=n)
-    bad = np.column_stack([along, SLANT * along + rng.normal(0.0, NOISE, size=n)])
+    bad = np.column_stack([rng.uniform(LEFT, RIGHT, size=n), rng.normal(0.0, NOISE, size=n)])
     stretch = np.array([scale, 1.0])
     return np.array(GOOD) * stretch, bad * stretch

@@ -30,9 +30,9 @@ class Sequences(Experiment):
     differences = (
         "named entities from the same corpus; parts of speech from CoNLL-2000 (the same Wall "
         "Street Journal, 44 tags) instead of the whole Penn treebank. Features are word identity "
-        "and spelling of the word and its neighbours. The kernel of degree 2 is a factor of limited "
-        "rank, and the CRF has the same features without a kernel. The small setting has fewer "
-        "sentences and draws."
+        "and spelling of the word and its neighbours. The kernel of degree 2 is a factor of "
+        "limited rank, and the CRF has the same features without a kernel. The small setting "
+        "has fewer sentences and draws."
     )
 
     def cells(self, full: bool) -> list[Cell]:

@@ -19,8 +19,8 @@ class Spiral(Experiment):
     name = "lp-struct-figure-1"
     differences = (
         "the paper does not say which programme it shows; this one has random points of three "
-        "classes. The step is 0.9 times the printed one, which cycles at its bound, and rounds "
-        "stop by a certificate, since the printed rule can stop early."
+        "classes. Masters are solved by Algorithm 2 as printed, step and stopping rule included; "
+        "the rounds end by a certificate."
     )
 
     def cells(self, full: bool) -> list[Cell]:

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import structopt as so
+from structopt import datasets
+from structopt.formulations.lp_struct import LPStruct
+from structopt.methods.cutting_plane import CuttingPlane
 from structopt.report.theme import OKABE_ITO
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row
+from structopt.structures.multiclass import Multiclass
+from structopt.structures.shards import DataSet
 
 KEPT = 4000
 """Points of a curve that are stored, evenly spaced."""
@@ -32,14 +36,15 @@ class Spiral(Experiment):
         from structopt.backends.extragradient import Extragradient
         from structopt.extragradient import solver
 
-        X, y = so.datasets.make_classes(
+        X, classes = datasets.make_classes(
             cell["examples"], n_features=2, separation=2.0, seed=cell["seed"]
         )
-        structure = so.Multiclass().fit(X, y)
+        y = list(classes)
+        structure = Multiclass().fit(X, y)
         rounds: list[list[Any]] = [[]]
         backend = Extragradient(variant="paper", every=1, callback=lambda it: rounds[-1].append(it))
-        run = so.CuttingPlane(
-            structure, so.LPStruct(cell["C"]), so.DataSet.of(structure, X, y), backend=backend,
+        run = CuttingPlane(
+            structure, LPStruct(cell["C"]), DataSet.of(structure, X, y), backend=backend,
             tol=cell["tol"], max_iter=60, callbacks=[lambda record: rounds.append([])],
         )  # fmt: skip
         result = run.solve()

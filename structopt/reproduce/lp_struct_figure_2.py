@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import structopt as so
+from structopt import datasets
+from structopt.estimator import StructuredClassifier
+from structopt.formulations.lp_struct import LPStruct
 from structopt.report.theme import OKABE_ITO
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row, mean
 from structopt.reproduce.measure import CpuLimit, learn, proof
 from structopt.reproduce.tagging import draw
+from structopt.structures.chain import Chain
 from structopt.templates import WordFeatures
 
 BACKENDS = {"simplex": "highs", "extragradient": "extragradient", "proximal": "proximal"}
@@ -41,11 +44,11 @@ class Times(Experiment):
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Train once and note the CPU time after every round."""
-        sentences = [(s.words, s.tags) for s in so.datasets.load_medpost()]
+        sentences = [(s.words, s.tags) for s in datasets.load_medpost()]
         (train,) = draw(sentences, (cell["train"],), cell["draw"], WordFeatures(("word",)))
         clock = CpuLimit(cell["limit"])
-        model = so.StructuredClassifier(
-            so.Chain(), so.LPStruct(cell["C"]), backend=BACKENDS[cell["solver"]], tol=cell["tol"],
+        model = StructuredClassifier(
+            Chain(), LPStruct(cell["C"]), backend=BACKENDS[cell["solver"]], tol=cell["tol"],
             callbacks=[clock],
         )  # fmt: skip
         cpu = learn(model, train.X, train.Y)

@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import structopt as so
+from structopt import datasets
 from structopt.backends import registry
+from structopt.baselines.crf import CRF
+from structopt.baselines.hmm import HMM
+from structopt.estimator import StructuredClassifier
+from structopt.formulations.lp_struct import LPStruct
+from structopt.formulations.m3n import M3N
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.reproduce.measure import CpuLimit, learn, proof
 from structopt.reproduce.tagging import draw, error
+from structopt.structures.chain import Chain
 from structopt.templates import WordFeatures
 
 PAPER = {
@@ -59,7 +65,7 @@ class Tagging(Experiment):
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Train and test one learner."""
-        sentences = [(s.words, s.tags) for s in so.datasets.load_medpost()]
+        sentences = [(s.words, s.tags) for s in datasets.load_medpost()]
         features = WordFeatures(("word",))
         train, test = draw(sentences, (cell["train"], cell["test"]), cell["draw"], features)
         model = _model(cell)
@@ -91,16 +97,16 @@ def _percent(shares: Any) -> float | None:
 def _model(cell: Cell) -> Any:
     name = cell["model"]
     if name == "CRF":
-        return so.CRF(C2=cell["C2"], all_pairs=False)
+        return CRF(C2=cell["C2"], all_pairs=False)
     if name == "HMM":
-        return so.HMM(smoothing=cell["smoothing"])
+        return HMM(smoothing=cell["smoothing"])
     if name in ("MIRA", "Perceptron"):
         options = {"epochs": cell["epochs"]} | ({"C": cell["C"]} if name == "MIRA" else {})
-        return so.StructuredClassifier(
-            so.Chain(), so.M3N(), method=name.lower(), method_options=options, random_state=0
+        return StructuredClassifier(
+            Chain(), M3N(), method=name.lower(), method_options=options, random_state=0
         )
-    return so.StructuredClassifier(
-        so.Chain(), so.LPStruct(cell["C"]), backend=BACKENDS[name], tol=cell["tol"],
+    return StructuredClassifier(
+        Chain(), LPStruct(cell["C"]), backend=BACKENDS[name], tol=cell["tol"],
         callbacks=[CpuLimit(cell["limit"])],
     )  # fmt: skip
 

@@ -8,10 +8,14 @@ from typing import Any
 
 import numpy as np
 
-import structopt as so
+from structopt import datasets
 from structopt.datasets.nbest import NBestList
+from structopt.estimator import StructuredClassifier
+from structopt.formulations.lp_struct import LPStruct
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.reproduce.measure import learn, proof
+from structopt.structures.lattice import Lattice
+from structopt.structures.references import References
 
 PAPER = {"LP (7)": (32.35, 7.95), "LP (8)": (32.30, 8.19), "MERT": (31.69, 7.94)}
 REFERENCES = {"LP (7)": "nearest", "LP (8)": "worst"}
@@ -44,7 +48,7 @@ class Translation(Experiment):
         from structopt.baselines.mert import MERT
         from structopt.translation import corpus_bleu, corpus_nist
 
-        lists, references = so.datasets.load_smt_nbest()
+        lists, references = datasets.load_smt_nbest()
         order = np.arange(len(lists))
         if cell["draw"] > 0:
             order = np.random.default_rng(cell["draw"]).permutation(order)
@@ -93,13 +97,13 @@ def _linear(
         x, paths = _lattice(one, cell["ngrams"])
         X.append(x)
         Y.append([paths[h] for h in good])
-    formulation = so.LPStruct(
+    formulation = LPStruct(
         cell["C"],
         nonnegative=False,
         references=REFERENCES[cell["model"]],  # type: ignore[arg-type]
     )
-    model = so.StructuredClassifier(
-        so.References(so.Lattice()), formulation, tol=cell["tol"], time_limit=cell["limit"]
+    model = StructuredClassifier(
+        References(Lattice()), formulation, tol=cell["tol"], time_limit=cell["limit"]
     )
     cpu = learn(model, X, Y)
     unseen = [_lattice(one, cell["ngrams"])[0] for one in test]
@@ -111,7 +115,7 @@ def _linear(
 
 def _lattice(one: NBestList, ngrams: int) -> tuple[Any, Any]:
     named = [dict(zip(one.names, row.tolist(), strict=True)) for row in one.features]
-    return so.Lattice.of_nbest(one.hypotheses, named, ngrams=ngrams)
+    return Lattice.of_nbest(one.hypotheses, named, ngrams=ngrams)
 
 
 def _scaled(

@@ -7,8 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import structopt as so
+from structopt.formulations.struct_rmm import StructRMM
+from structopt.formulations.struct_svm import StructSVM
+from structopt.methods.cutting_plane import CuttingPlane
 from structopt.result import Result
+from structopt.structures.oracles import best_other, worst
+from structopt.structures.shards import DataSet
 
 Errors = Callable[[Any, Any], tuple[float, float]]
 """A fitted structure and weights to the errors in percent on validation and test data."""
@@ -39,14 +43,14 @@ def compare_margins(
     round; their mean counts.
     """
     fitted = structure.fit(X, Y)
-    data = so.DataSet.of(fitted, X, Y)
+    data = DataSet.of(fitted, X, Y)
     plain, relative = [], []
     for c in C:
-        result = _solve(fitted, so.StructSVM(c), data, tol)
+        result = _solve(fitted, StructSVM(c), data, tol)
         plain.append(Tried(c, 1.0, *errors(fitted, result.weights)))
         largest = largest_projection(data, result.weights)
         for fraction in fractions if largest > 0 else ():
-            bounded = _solve(fitted, so.StructRMM(c, fraction * largest), data, tol)
+            bounded = _solve(fitted, StructRMM(c, fraction * largest), data, tol)
             relative.append(Tried(c, fraction, *errors(fitted, bounded.weights)))
     svm, rmm = chosen(plain), chosen(relative or plain)
     return {
@@ -61,7 +65,7 @@ def compare_margins(
 
 def largest_projection(data: Any, weights: Any) -> float:
     """Return the largest ``|w . delta_i(y)|`` over all examples and outputs."""
-    answers = [*data.ask(so.worst, weights), *data.ask(so.best_other, weights)]
+    answers = [*data.ask(worst, weights), *data.ask(best_other, weights)]
     scores = np.concatenate([a.score for a in answers])
     return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
 
@@ -80,7 +84,7 @@ def _both(tried: Sequence[Tried]) -> float:
 
 
 def _solve(structure: Any, formulation: Any, data: Any, tol: float) -> Result:
-    result = so.CuttingPlane(structure, formulation, data, tol=tol).solve()
+    result = CuttingPlane(structure, formulation, data, tol=tol).solve()
     if result.status == "interrupted":  # a table must not hold half a model
         raise KeyboardInterrupt
     return result

@@ -7,10 +7,15 @@ from typing import Any
 
 import numpy as np
 
-import structopt as so
+from structopt import datasets
+from structopt.formulations.struct_rmm import StructRMM
+from structopt.formulations.struct_svm import StructSVM
+from structopt.methods.cutting_plane import CuttingPlane
 from structopt.report.theme import OKABE_ITO
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row
 from structopt.reproduce.relative_margins import largest_projection
+from structopt.structures.enumerated import Enumerated
+from structopt.structures.shards import DataSet
 
 FRACTION = 0.9
 """B as a share of the largest projection of StructSVM at the first scale, where they agree."""
@@ -81,12 +86,12 @@ class Clouds(Experiment):
 
 
 def _learn(cell: Cell, scale: float, B: float | None) -> tuple[dict[str, Any], list[list[float]]]:
-    good, bad = so.datasets.make_scaled_clouds(cell["points"], scale=scale, seed=cell["seed"])
+    good, bad = datasets.make_scaled_clouds(cell["points"], scale=scale, seed=cell["seed"])
     points = np.vstack([good, bad])
-    structure = so.Enumerated(range(len(points)), lambda x, y: points[y]).fit([0], [0])
-    data = so.DataSet.of(structure, [0], [0])
-    formulation = so.StructSVM(cell["C"]) if B is None else so.StructRMM(cell["C"], B)
-    result = so.CuttingPlane(structure, formulation, data, tol=1e-6).solve()
+    structure = Enumerated(range(len(points)), lambda x, y: points[y]).fit([0], [0])
+    data = DataSet.of(structure, [0], [0])
+    formulation = StructSVM(cell["C"]) if B is None else StructRMM(cell["C"], B)
+    result = CuttingPlane(structure, formulation, data, tol=1e-6).solve()
     below = (good - bad) @ result.weights
     return {
         "w": result.weights.tolist(),

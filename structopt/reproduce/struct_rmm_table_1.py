@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import structopt as so
+from structopt import datasets
+from structopt.baselines.crf import CRF
+from structopt.kernels import KernelMap
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.reproduce.measure import learn
 from structopt.reproduce.relative_margins import Tried, chosen, compare_margins
 from structopt.reproduce.significance import paired_p
 from structopt.reproduce.tagging import Part, draw, error, wrong_percent
+from structopt.structures.chain import Chain
 from structopt.templates import SPELLING, WordFeatures
 
 PAPER = {
@@ -58,18 +61,16 @@ class Sequences(Experiment):
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn on one draw of one task."""
         if cell["task"] == "NER":
-            sentences = [(s.words, s.column(-1)) for s in so.datasets.load_conll2002()]
+            sentences = [(s.words, s.column(-1)) for s in datasets.load_conll2002()]
         else:
-            sentences = [(s.words, s.column(1)) for s in so.datasets.load_conll2000()]
+            sentences = [(s.words, s.column(1)) for s in datasets.load_conll2000()]
         sizes = (cell["train"], cell["validation"], cell["test"])
         features = WordFeatures(SPELLING, window=WINDOW)
         train, *others = draw(sentences, sizes, cell["draw"], features)
         if cell["kind"] == "CRF":
             return _crf(cell, train, others)
         lit = len(SPELLING) * len(WINDOW)  # features of a word that are 1: k(x, x) is about 4
-        kernel = so.KernelMap(
-            "polynomial", degree=2, gamma=1 / lit, coef0=1.0, max_rank=cell["rank"]
-        )
+        kernel = KernelMap("polynomial", degree=2, gamma=1 / lit, coef0=1.0, max_rank=cell["rank"])
         Z = kernel.fit_transform(train.X)
         parts = [Part(kernel.transform(part.X), part.Y) for part in others]
 
@@ -78,7 +79,7 @@ class Sequences(Experiment):
             return left, right
 
         found = compare_margins(
-            so.Chain(), Z, train.Y, errors,
+            Chain(), Z, train.Y, errors,
             C=cell["C"], fractions=cell["fractions"], tol=cell["tol"],
         )  # fmt: skip
         return {"features": kernel.rank_, "kernel_error": kernel.error_, **found}
@@ -101,7 +102,7 @@ class Sequences(Experiment):
 def _crf(cell: Cell, train: Part, others: list[Part]) -> dict[str, Any]:
     tried = []
     for C2 in cell["C2"]:
-        model = so.CRF(C2=C2)
+        model = CRF(C2=C2)
         learn(model, train.X, train.Y)
         tried.append(Tried(C2, 1.0, *(error(model, part) for part in others)))
     return {

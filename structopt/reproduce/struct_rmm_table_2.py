@@ -7,10 +7,12 @@ from typing import Any
 
 import numpy as np
 
-import structopt as so
+from structopt import datasets
+from structopt.kernels import KernelMap
 from structopt.reproduce.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.reproduce.relative_margins import compare_margins
 from structopt.reproduce.significance import paired_p
+from structopt.structures.multiclass import Multiclass
 
 PAPER = {
     1: ((3.78, 0.54), (3.85, 0.62), 0.55),
@@ -47,11 +49,11 @@ class Digits(Experiment):
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn both machines on one draw."""
-        X, y = so.datasets.load_optdigits()
+        X, y = datasets.load_optdigits()
         sizes = [cell["train"], cell["validation"], cell["test"]]
         order = np.random.default_rng(cell["draw"]).permutation(len(y))
         train, validation, test, _ = np.split(order, np.cumsum(sizes))
-        kernel = so.KernelMap(
+        kernel = KernelMap(
             "polynomial", degree=cell["degree"], coef0=1.0, tol=1e-6, max_rank=cell["rank"]
         )
         Z = kernel.fit_transform(X[train])
@@ -64,7 +66,7 @@ class Digits(Experiment):
             )
             return left, right
 
-        structure = so.Multiclass(labels=range(10))
+        structure = Multiclass(labels=range(10))
         found = compare_margins(
             structure, Z, y[train], errors,
             C=cell["C"], fractions=cell["fractions"], tol=cell["tol"],

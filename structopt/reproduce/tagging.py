@@ -58,7 +58,7 @@ def wrong_percent(predicted: Sequence[Sequence[Any]], gold: Sequence[Sequence[An
     >>> wrong_percent([["A", "B"], ["C", "C"]], [["A", "B"], ["C", "X"]])
     25.0
     """
-    wrong = [
+    wrong: list[bool] = [
         p != g
         for tags, truth in zip(predicted, gold, strict=True)
         for p, g in zip(tags, truth, strict=True)

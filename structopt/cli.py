@@ -64,6 +64,21 @@ def _parser() -> argparse.ArgumentParser:
     demo.add_argument("--quick", action="store_true", help="fewer words and backends: seconds")
     demo.set_defaults(run=_demo)
 
+    data = commands.add_parser("data", help="list the data sets, or fetch one")
+    data_commands = data.add_subparsers(title="commands", metavar="command", required=True)
+    listed = data_commands.add_parser("list", help="what there is, on which terms, and where")
+    listed.set_defaults(run=_data_list)
+    fetched = data_commands.add_parser("fetch", help="download a data set from its public home")
+    fetched.add_argument("name", metavar="NAME", help="a name of `structopt data list`")
+    sums = fetched.add_mutually_exclusive_group()
+    sums.add_argument(
+        "--no-checksum", action="store_true", help="take what comes and say its SHA-256 sum"
+    )
+    sums.add_argument(
+        "--sha256", nargs="+", metavar="FILE=SUM", help="the sums expected of the downloads"
+    )
+    fetched.set_defaults(run=_data_fetch)
+
     srl = commands.add_parser(
         "srl", help="semantic roles: learning with and without inference under constraints"
     )
@@ -92,6 +107,19 @@ def _parser() -> argparse.ArgumentParser:
     )
     parse.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
     parse.set_defaults(run=_parse)
+
+    reproduce = commands.add_parser(
+        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
+    )
+    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
+    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
+    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
+    reproduce.add_argument(
+        "--out", default="structopt-results", metavar="DIR",
+        help="where results go, and finished parts are looked for (structopt-results)",
+    )  # fmt: skip
+    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
+    reproduce.set_defaults(run=_reproduce)
 
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
@@ -136,25 +164,34 @@ def _parser() -> argparse.ArgumentParser:
     path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
     _measured(path, repeats=3)
     path.set_defaults(run=_bench_path)
+    margins = benches.add_parser("margins", help="relative margins beside plain ones")
+    margins.add_argument(
+        "--cases", nargs="+", metavar="CASE", default=["digits", "words"],
+        help="digits, words, letters (which needs STRUCTOPT_DATA)",
+    )  # fmt: skip
+    _measured(margins, repeats=3)
+    margins.set_defaults(run=_bench_margins)
     oracles = benches.add_parser(
         "oracles", help="time per part of every oracle, beside networkx and other libraries"
     )
     oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
     _measured(oracles, repeats=5)
     oracles.set_defaults(run=_bench_oracles)
-
-    reproduce = commands.add_parser(
-        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
+    alignment = benches.add_parser(
+        "alignment", help="word alignment of the Hansards by pass (needs STRUCTOPT_DATA)"
     )
-    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
-    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
-    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
-    reproduce.add_argument(
-        "--out", default="structopt-results", metavar="DIR",
-        help="where results go, and finished parts are looked for (structopt-results)",
-    )  # fmt: skip
-    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
-    reproduce.set_defaults(run=_reproduce)
+    alignment.add_argument("--passes", type=int, default=50, metavar="N", help="passes (50)")
+    alignment.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    alignment.set_defaults(run=_bench_alignment)
+    saddle = benches.add_parser(
+        "saddle", help="matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron"
+    )
+    saddle.add_argument("--quick", action="store_true", help="a twentieth of the size: seconds")
+    saddle.add_argument(
+        "--limit", type=float, default=120.0, metavar="S", help="CPU seconds a method may take"
+    )
+    saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
+    saddle.set_defaults(run=_bench_saddle)
     return parser
 
 
@@ -225,6 +262,75 @@ def _demo_table(demo: Demo) -> Table:
     )  # fmt: skip
 
 
+def _data_list(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
+    from structopt.datasets.home import data_home
+
+    home = data_home()
+    print(f"Data sets are looked for in {home}\n")
+    for name, entry in CATALOGUE.items():
+        missing = entry.missing(home)
+        state = "present" if not missing else "absent"
+        if 0 < len(missing) < len(entry.files):
+            state = f"in part; missing: {', '.join(missing)}"
+        print(f"{name}: {entry.what}")
+        print(f"  {state}")
+        print(f"  terms: {entry.licence}")
+        print(f"  folder: {home / entry.folder}")
+        print(f"  from: {f'structopt data fetch {name}' if entry.sources else entry.page}\n")
+    return 0
+
+
+def _data_fetch(options: argparse.Namespace) -> int:
+    from structopt.datasets.catalogue import CATALOGUE
+    from structopt.datasets.download import fetch
+    from structopt.errors import InvalidInputError
+
+    known: Any = None if options.no_checksum else "recorded"
+    if options.sha256 is not None:
+        if not all(file and sum_ for file, _, sum_ in (s.partition("=") for s in options.sha256)):
+            raise InvalidInputError(f"--sha256 takes FILE=SUM, not {' '.join(options.sha256)}.")
+        known = dict(pair.split("=", 1) for pair in options.sha256)
+    with _spinner() as report:
+        done = fetch(options.name, known_hash=known, report=report)
+    print(f"terms of {options.name}: {CATALOGUE[options.name].licence}")
+    for one in done:
+        for path in one.paths:
+            print(f"{'already there' if one.was_there else 'written'}: {path}")
+        if one.sha256 is not None and not one.was_there:
+            print(f"  SHA-256 of {one.url}: {one.sha256}")
+    return 0
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from structopt.errors import InvalidInputError
+    from structopt.reproduce.command import listing, reproduce
+
+    console = Console()
+    if options.list:
+        for line in listing(options.out):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return 0
+    if options.name is None:
+        raise InvalidInputError("Which table or figure? `structopt reproduce --list` names them.")
+    outcome, table, files = reproduce(
+        options.name, full=options.full, out=options.out, command=options.command,
+        picture=not options.no_picture,
+    )  # fmt: skip
+    _show(table, console)
+    for path in files:
+        console.print(f"written: {path}", markup=False, soft_wrap=True)
+    if outcome.interrupted:
+        console.print(
+            f"Interrupted after {len(outcome.rows)} of {outcome.total} cells; the same command "
+            "goes on from there."
+        )
+        return INTERRUPTED
+    return 0
+
+
 def _bench_masters(options: argparse.Namespace) -> int:
     from structopt.bench.masters import FULL, QUICK, bench_masters
 
@@ -292,7 +398,17 @@ def _bench_path(options: argparse.Namespace) -> int:
     return 0 if bench.certified else FAILED
 
 
+def _bench_margins(options: argparse.Namespace) -> int:
+    from structopt.bench.margins import bench_margins
+
+    with _spinner() as report:
+        bench = bench_margins(options.cases, repeats=options.repeats, report=report)
+    _publish("bench-margins", [bench.table()], options)
+    return 0 if bench.certified else FAILED
+
+
 def _bench_oracles(options: argparse.Namespace) -> int:
+    from structopt.bench import oracles_graphs  # noqa: F401  registers its cases
     from structopt.bench.oracles import bench_oracles
 
     with _spinner() as report:
@@ -317,33 +433,21 @@ def _parse(options: argparse.Namespace) -> int:
     return _publish("parse", [bench.table()], options)
 
 
-def _reproduce(options: argparse.Namespace) -> int:
-    from rich.console import Console
+def _bench_alignment(options: argparse.Namespace) -> int:
+    from structopt.bench.alignment import bench_alignment
 
-    from structopt.errors import InvalidInputError
-    from structopt.reproduce.command import listing, reproduce
+    with _spinner() as report:
+        bench = bench_alignment(passes=options.passes, report=report)
+    return _publish("bench-alignment", [bench.table()], options)
 
-    console = Console()
-    if options.list:
-        for line in listing(options.out):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-        return 0
-    if options.name is None:
-        raise InvalidInputError("Which table or figure? `structopt reproduce --list` names them.")
-    outcome, table, files = reproduce(
-        options.name, full=options.full, out=options.out, command=options.command,
-        picture=not options.no_picture,
-    )  # fmt: skip
-    _show(table, console)
-    for path in files:
-        console.print(f"written: {path}", markup=False, soft_wrap=True)
-    if outcome.interrupted:
-        console.print(
-            f"Interrupted after {len(outcome.rows)} of {outcome.total} cells; the same command "
-            "goes on from there."
-        )
-        return INTERRUPTED
-    return 0
+
+def _bench_saddle(options: argparse.Namespace) -> int:
+    from structopt.bench.saddle import bench_saddle
+
+    with _spinner() as report:
+        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
+    _publish("bench-saddle", bench.tables(), options)
+    return 0 if bench.certified else FAILED
 
 
 # ---------------------------------------------------------------------- showing

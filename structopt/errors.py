@@ -73,6 +73,18 @@ class MissingDataError(StructoptError, FileNotFoundError):
         self.path = path
 
 
+class DownloadError(StructoptError, OSError):
+    """A data file could not be downloaded; nothing was left behind."""
+
+
+class ChecksumError(DownloadError):
+    """A data file is not the expected one; ``expected`` and ``found`` are SHA-256 sums."""
+
+    def __init__(self, message: str, *, expected: str = "", found: str = "") -> None:
+        super().__init__(message)
+        self.expected, self.found = expected, found
+
+
 class MissingDependencyError(StructoptError, ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 

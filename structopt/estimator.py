@@ -39,7 +39,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         which).
     method : str
         How the learning problem is driven: "cutting-plane" (what "auto" means), "frank-wolfe",
-        "subgradient", "em", "perceptron" or "mira".
+        "subgradient", "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int
@@ -163,7 +163,8 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             result = run.solve()
         self.structure_, self.result_ = structure, result
         # methods that minimise nothing have no lower bound to wait for
-        unfinished = result.status not in ("optimal", "separated", "callback", "interrupted")
+        wanted = ("optimal", "separated", "early_stopping", "callback", "interrupted")
+        unfinished = result.status not in wanted
         if unfinished and np.isfinite(result.certificate.dual):
             warnings.warn(
                 f"Stopped ({result.status}) at a relative gap of "

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
     from structopt.cuts import CutSet
 
 Stop = Literal[
-    "optimal", "separated", "max_iter", "time_limit", "interrupted", "callback", "stalled"
+    "optimal",
+    "separated",
+    "early_stopping",
+    "max_iter",
+    "time_limit",
+    "interrupted",
+    "callback",
+    "stalled",
 ]
 
 
@@ -33,7 +40,8 @@ class Result:
         One record a round.
     status : str
         Why the run stopped: "optimal" (the certified gap reached the tolerance), "separated" (an
-        online method's epoch made no mistake), "max_iter", "time_limit", "interrupted" (Ctrl-C),
+        online method's epoch made no mistake), "early_stopping" (no better weights on validation
+        data for long), "max_iter", "time_limit", "interrupted" (Ctrl-C),
         "callback", or "stalled" (the solver's accuracy admits no further progress).
     seconds : float
         Wall time of the run.

@@ -66,6 +66,8 @@ class Separation:
         The point, if it satisfies all families without slacks strictly.
     exact : bool
         Whether every oracle proved its answers; if not, `value` may be too low.
+    retreated : bool
+        Whether the master's solution broke families without slacks, so that `point` is another.
     """
 
     point: Floats
@@ -75,6 +77,7 @@ class Separation:
     found: list[Found]
     inside: Inside | None
     exact: bool
+    retreated: bool = False
     rounding: float = 0.0
     """How much of `value` covers what oracles leave open (`Answers.excess`)."""
 
@@ -126,7 +129,7 @@ def separate(
     exact = all(answer.exact for answers in asked.values() for answer in answers)
     violated = {k: v for k, v in hard.items() if v > 0}
     if violated and inside is None:
-        return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact)
+        return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact, True)
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
@@ -134,7 +137,7 @@ def separate(
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
     value = master.objective(raised)
     rounding = 0.0 if violated else value - _without_excess(master, lifted, bare, value)
-    return Separation(raised, value, residual, worst, found, here, exact, rounding)
+    return Separation(raised, value, residual, worst, found, here, exact, bool(violated), rounding)
 
 
 def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:

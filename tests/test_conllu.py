@@ -179,7 +179,7 @@ def test_parse_from_the_command_line(tmp_path, capsys, monkeypatch):
 
 
 def test_oracles_from_the_command_line(capsys):
-    assert cli.main(["bench", "oracles", "--only", "multiclass", "--repeats", "1"]) == 0
+    assert cli.main(["bench", "oracles", "--only", "multiclass", "lattice", "--repeats", "1"]) == 0
     assert "multiclass" in capsys.readouterr().out
     assert cli.main(["bench", "oracles", "--only", "nothing"]) == 2
     assert "no oracle case 'nothing'" in capsys.readouterr().err

@@ -60,6 +60,27 @@ def test_any_linear_classifier_learns_locally(learner):
         assert scheme.score(data.X, data.Y) > 0.95
 
 
+@pytest.mark.parametrize("structure", [so.Chain(), so.Multiclass()], ids=["chain", "classes"])
+@pytest.mark.parametrize("learner", ["perceptron", so.M3N(), LinearSVC(fit_intercept=False)])
+def test_sequences_with_rules_take_every_scheme(structure, learner):
+    """Exactly one 1 in each sequence, where the largest input is."""
+    rng = np.random.default_rng(0)
+    X = [np.stack([x, np.ones(4)], axis=1) for x in rng.normal(size=(40, 4))]
+    Y = [[int(k == x[:, 0].argmax()) for k in range(4)] for x in X]
+    tied = so.constrain(structure, so.constraints.exactly(1, 1))
+    schemes = ("LO", "L+I") if isinstance(learner, LinearSVC) else ("LO", "L+I", "IBT")
+    right = {}
+    for name in schemes:
+        scheme = so.Scheme(name, tied, learner=learner, epochs=10, random_state=0).fit(X, Y)
+        right[name] = scheme.score(X, Y)
+        legal = [sum(y) == 1 for y in scheme.predict(X)]
+        assert all(legal) == (name != "LO")
+    assert right["L+I"] > right["LO"]
+    assert right.get("IBT", 1.0) > 0.9
+    if isinstance(structure, so.Multiclass):  # without transitions the largest input wins
+        assert right["L+I"] == 1.0
+
+
 def test_local_weights_are_those_of_the_classifier():
     data = so.datasets.make_constrained_labels(100, n_components=2, n_inputs=3, seed=1)
     learner = LogisticRegression(fit_intercept=False)

@@ -59,7 +59,7 @@ def test_damaged_files_are_told_apart(tmp_path):
     with pytest.raises(so.errors.FileFormatError, match="truncated or damaged"):
         read_columns(tmp_path / "cut.gz")
     (tmp_path / "latin").write_bytes(b"caf\xe9 NN O\n")
-    with pytest.raises(so.errors.FileFormatError, match="no UTF-8"):
+    with pytest.raises(so.errors.FileFormatError, match="latin, line 1: not UTF-8"):
         read_columns(tmp_path / "latin")
 
 

@@ -1,7 +1,7 @@
 """Data to learn from: generators of synthetic data, and readers of public files.
 
-Nothing here is fetched from anywhere. Generators are seeded; files are read from
-:func:`~structopt.datasets.home.data_home`.
+Generators are seeded; files are read from :func:`~structopt.datasets.home.data_home`. Nothing is
+downloaded unless you call :func:`~structopt.datasets.download.fetch`.
 
 >>> from structopt import datasets
 >>> X, Y = datasets.make_chain_crf(n_examples=3, seed=0)
@@ -18,13 +18,22 @@ from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conl
 from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
+from structopt.datasets.download import fetch
+from structopt.datasets.graphs import make_scenes, make_sentence_pairs
 from structopt.datasets.grids import make_grids
 from structopt.datasets.home import data_home, find_data
+from structopt.datasets.horses import load_horses, read_pair
+from structopt.datasets.image_grids import image_grid
+from structopt.datasets.lattices import LatticeData, make_lattices
 from structopt.datasets.letters import load_letters, read_letters
+from structopt.datasets.lidar import load_lidar, read_scan
 from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
+from structopt.datasets.page_features import PageFeatures
+from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.srl import load_srl, read_srl
+from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
@@ -32,34 +41,50 @@ __all__ = [
     "ChainCRF",
     "ColumnSentence",
     "ConstrainedLabels",
+    "LatticeData",
     "NBestList",
+    "PageFeatures",
+    "Scan",
     "TaggedSentence",
+    "WebPage",
     "chain_crf",
     "data_home",
     "digit_source",
+    "fetch",
     "find_data",
+    "image_grid",
     "load_conll2000",
     "load_conll2002",
     "load_digit_words",
     "load_digits_classes",
+    "load_horses",
     "load_letters",
+    "load_lidar",
     "load_medpost",
     "load_optdigits",
     "load_partut",
     "load_smt_nbest",
     "load_srl",
+    "load_swde",
     "load_treebank",
     "make_alignments",
     "make_chain_crf",
     "make_classes",
     "make_constrained_labels",
     "make_grids",
+    "make_lattices",
     "make_scaled_clouds",
+    "make_scenes",
+    "make_sentence_pairs",
     "read_columns",
     "read_conllu",
     "read_letters",
     "read_medpost",
     "read_nbest",
     "read_optdigits",
+    "read_pair",
+    "read_scan",
     "read_srl",
+    "read_swde",
+    "scan_tiles",
 ]

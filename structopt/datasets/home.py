@@ -15,6 +15,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from structopt.datasets.catalogue import how_to_fetch
 from structopt.errors import MissingDataError
 
 VARIABLE = "STRUCTOPT_DATA"
@@ -72,9 +73,10 @@ def find_data(
         if (root / name).is_file():
             return root / name
     wanted = " or ".join(str(root / name) for name in names)
+    hint = f"{advice} {how_to_fetch(names[0].split('/')[0])}".strip()
     elsewhere = f", or name another folder in the environment variable {VARIABLE}"
     raise MissingDataError(
         f"There is no file with {what}. Put {wanted} there"
-        f"{elsewhere if home is None else ''}.{' ' + advice if advice else ''}",
+        f"{elsewhere if home is None else ''}.{' ' + hint if hint else ''}",
         path=root / names[0],
     )

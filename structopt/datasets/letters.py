@@ -18,10 +18,7 @@ original description. The same data as arrays (``letters.npz``: `pixels`, `label
 
 from __future__ import annotations
 
-import gzip
 import os
-import zipfile
-import zlib
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
@@ -30,7 +27,9 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from structopt.datasets.array_files import read_arrays
 from structopt.datasets.home import find_data
+from structopt.datasets.text_files import at, read_bytes
 from structopt.errors import FileFormatError, InvalidInputError
 
 Floats = NDArray[np.float64]
@@ -139,21 +138,17 @@ def read_letters(path: str | os.PathLike[str]) -> Letters:
 def _read(path: Path, wanted: list[int] | None) -> Letters:
     if path.suffix == ".npz":
         return _read_arrays(path, wanted)
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            return _read_lines(path, lines, wanted)
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path}: not a whole gzip file ({error}).") from error
+    return _read_lines(path, wanted)
 
 
-def _read_lines(path: Path, lines: Iterable[bytes], wanted: list[int] | None) -> Letters:
+def _read_lines(path: Path, wanted: list[int] | None) -> Letters:
     heads: list[_Head] = []
     pixels: list[bytes] = []
     numbers: list[int] = []
     lengths: list[int] = []
     size = 0  # letters of the word that is being read
-    for number, raw in enumerate(lines, start=1):
-        line = raw.rstrip(b"\r\n\t")  # the original file ends its lines with a tab
+    for number, raw in enumerate(read_bytes(path).split(b"\n"), start=1):
+        line = raw.rstrip(b"\r\t")  # the original file ends its lines with a tab
         if not line:
             continue
         try:
@@ -161,7 +156,7 @@ def _read_lines(path: Path, lines: Iterable[bytes], wanted: list[int] | None) ->
             if size:
                 _check_follows(heads[-1], head)
         except _LineError as reason:
-            raise FileFormatError(f"{path}, line {number}: {reason}.") from None
+            raise at(path, number, f"{reason}.") from None
         heads.append(head)
         pixels.append(row)
         numbers.append(number)
@@ -172,16 +167,16 @@ def _read_lines(path: Path, lines: Iterable[bytes], wanted: list[int] | None) ->
     if not heads:
         raise FileFormatError(f"{path}: the file holds no letters.")
     if size:
-        raise FileFormatError(
-            f"{path}, line {numbers[-1]}: the file ends inside a word; "
-            f"letter {heads[-1].following} should follow."
+        following = heads[-1].following
+        raise at(
+            path, numbers[-1], f"the file ends inside a word; letter {following} should follow."
         )
     # One look at all pixels instead of one a line: every pixel and every tab is one character.
     grid = np.frombuffer(b"".join(pixels), dtype=np.uint8).reshape(len(heads), 2 * PIXELS - 1)
     values = grid[:, ::2] - np.uint8(ord("0"))
     bad = ((values > 1).any(axis=1) | (grid[:, 1::2] != ord("\t")).any(axis=1)).nonzero()[0]
     if len(bad):
-        raise FileFormatError(f"{path}, line {numbers[bad[0]]}: {BAD_PIXEL}.")
+        raise at(path, numbers[bad[0]], f"{BAD_PIXEL}.")
     labels, folds = np.array([[head.label, head.fold] for head in heads]).T
     sizes = np.array(lengths)
     return _words(values, labels, sizes, folds[np.cumsum(sizes) - 1], wanted)
@@ -239,17 +234,7 @@ def _show(text: bytes) -> str:
 
 def _read_arrays(path: Path, wanted: list[int] | None) -> Letters:
     names = ("pixels", "labels", "word_lengths", "folds")
-    try:
-        # A file from elsewhere must not run code: nothing is ever unpickled.
-        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
-            pixels, labels, lengths, folds = (np.asarray(arrays[name]) for name in names)
-    except KeyError as error:
-        raise FileFormatError(
-            f"{path}: expected arrays {', '.join(names)} ({error.args[0]})."
-        ) from error
-    # TypeError, AttributeError: a lone array (.npy) under this name is no context manager.
-    except (ValueError, EOFError, TypeError, AttributeError, zipfile.BadZipFile, zlib.error) as e:
-        raise FileFormatError(f"{path}: not a whole .npz file of plain arrays ({e}).") from e
+    pixels, labels, lengths, folds = read_arrays(path, names).values()
     if not all(np.issubdtype(a.dtype, np.integer) for a in (pixels, labels, lengths, folds)):
         raise FileFormatError(f"{path}: the arrays should hold integers.")
     if pixels.ndim != 2 or pixels.shape[1] != PIXELS or labels.shape != pixels.shape[:1]:

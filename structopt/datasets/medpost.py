@@ -17,6 +17,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from structopt.datasets.catalogue import how_to_fetch
 from structopt.datasets.home import data_home
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError, MissingDataError
@@ -49,7 +50,7 @@ def load_medpost(
         raise MissingDataError(
             f"There are no tagged sentences in {folder}: put the files tag_*.ioc of the MedPost "
             "corpus there (Smith, Rindflesch and Wilbur 2004; 13 files, gzipped or not), or name "
-            "another folder in the environment variable STRUCTOPT_DATA.",
+            f"another folder in the environment variable STRUCTOPT_DATA. {how_to_fetch(FOLDER)}",
             path=folder,
         )
     return [sentence for path in paths for sentence in read_medpost(path, merge=merge)]

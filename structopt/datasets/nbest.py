@@ -22,11 +22,8 @@ array([[-3., -1., -2.],
 
 from __future__ import annotations
 
-import gzip
 import math
 import os
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,6 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structopt.datasets.home import find_data
+from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
 
 Floats = NDArray[np.float64]
@@ -101,7 +99,7 @@ def load_smt_nbest(
         for name, what in zip(names, whats, strict=True)
     )
     lists = read_nbest(nbest)
-    lines = [" ".join(line.split()) for _, line in _lines(reference)]
+    lines = [" ".join(line.split()) for _, line in read_lines(reference)]
     for one in lists:
         if one.sentence >= len(lines):
             raise FileFormatError(
@@ -129,7 +127,7 @@ def read_nbest(path: str | os.PathLike[str]) -> list[NBestList]:
     grouped: dict[int, list[tuple[str, list[float], float]]] = {}
     names: tuple[str, ...] | None = None
     last = None
-    for number, line in _lines(path):
+    for number, line in read_lines(path):
         if not line.strip():
             continue
         try:
@@ -142,7 +140,7 @@ def read_nbest(path: str | os.PathLike[str]) -> list[NBestList]:
                     f"{_few(names)}"
                 )
         except _LineError as reason:
-            raise FileFormatError(f"{path}, line {number}: {reason}.") from None
+            raise at(path, number, f"{reason}.") from None
         names, last = found, sentence
         grouped.setdefault(sentence, []).append((hypothesis, values, score))
     if names is None:
@@ -205,16 +203,3 @@ def _number(token: str, what: str) -> float:
 
 def _few(names: tuple[str, ...]) -> str:
     return ", ".join(names[:6]) + (", ..." if len(names) > 6 else "")
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines of a UTF-8 file, plain or gzipped, numbered from 1."""
-    number = 0
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as lines:
-            for number, raw in enumerate(lines, start=1):
-                yield number, raw.decode("utf-8").rstrip("\r\n")
-    except UnicodeDecodeError as error:
-        raise FileFormatError(f"{path}, line {number}: not UTF-8 ({error.reason}).") from error
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{path}: not a whole gzip file ({error}).") from error

@@ -137,6 +137,7 @@ def make_chain_crf(
     n_features: int = 100,
     n_relevant: int = 30,
     n_labels: int = 2,
+    correlated: bool = True,
     seed: int = 0,
 ) -> tuple[list[Floats], list[Ints]]:
     r"""Draw sequences with correlated inputs, labelled by a sparse linear-chain CRF.
@@ -157,6 +158,8 @@ def make_chain_crf(
         Length of every sequence, or the shortest and longest (uniform in between).
     n_features, n_relevant, n_labels : int
         Inputs at a position, how many of them matter, and labels.
+    correlated : bool
+        Whether relevant inputs come in groups; if not, all inputs are independent N(0, 1).
     seed : int
         The same seed gives the same field and the same data.
 
@@ -169,7 +172,8 @@ def make_chain_crf(
     -----
     The data of J. Zhu, E. P. Xing and B. Zhang, "Primal Sparse Max-Margin Markov Networks" (KDD
     2009), Section 5.1: d = 100 inputs, 30 relevant ones in 10 groups of 3, chains of 8 binary
-    labels; each of its ten data sets is 1000 examples of another field, here another seed.
+    labels; each of its ten data sets is 1000 examples of another field, here another seed. It also
+    mentions independent inputs, ``correlated=False``, without numbers.
 
     Examples
     --------
@@ -192,8 +196,9 @@ def make_chain_crf(
         lengths: Ints = shape_rng.integers(shortest, longest + 1, size=n)
         hidden = hidden_rng.standard_normal((n, longest, -(-n_relevant // GROUP)))
         x = noise_rng.standard_normal((n, longest, n_features))
-        x[:, :, :n_relevant] *= NOISE
-        x[:, :, :n_relevant] += hidden[:, :, group]
+        if correlated:
+            x[:, :, :n_relevant] *= NOISE
+            x[:, :, :n_relevant] += hidden[:, :, group]
         y = crf.sample(x, label_rng, lengths=lengths)
         # Copies, so that one kept example does not keep its whole chunk alive.
         X.extend(x[i, :size].copy() for i, size in enumerate(lengths))

@@ -5,7 +5,7 @@ r"""Lines of a text file, gzipped or not, with errors that name the file.
 ...     path = pathlib.Path(folder, "two.txt")
 ...     _ = path.write_text("one\ntwo\n")
 ...     list(read_lines(path))
-[(1, 'one'), (2, 'two'), (3, '')]
+[(1, 'one'), (2, 'two')]
 """
 
 from __future__ import annotations
@@ -19,21 +19,32 @@ from pathlib import Path
 from structopt.errors import FileFormatError
 
 
-def read_text(path: str | os.PathLike[str]) -> str:
-    """Return a whole UTF-8 file, unpacked if it is gzipped, whatever its name."""
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return a whole file, unpacked if it is gzipped, whatever its name."""
     raw = Path(path).read_bytes()
     try:
-        return (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8-sig")
+        return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except (EOFError, OSError, zlib.error) as error:
-        raise FileFormatError(f"{os.fspath(path)} is truncated or damaged: {error}") from error
+        raise FileFormatError(
+            f"{os.fspath(path)} is truncated or damaged: not a whole gzip file ({error})."
+        ) from error
+
+
+def read_text(path: str | os.PathLike[str]) -> str:
+    """Return a whole UTF-8 file, unpacked if it is gzipped, without a byte order mark."""
+    raw = read_bytes(path)
+    try:
+        return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise FileFormatError(f"{os.fspath(path)} is no UTF-8 text: {error}") from error
+        line = raw.count(b"\n", 0, error.start) + 1
+        raise at(path, line, f"not UTF-8 ({error.reason})") from error
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of every line, without its end."""
     # not splitlines, which also cuts at characters that may stand inside a token
-    yield from enumerate((line.rstrip("\r") for line in read_text(path).split("\n")), 1)
+    lines = read_text(path).removesuffix("\n").split("\n")
+    yield from enumerate((line.rstrip("\r") for line in lines), 1)
 
 
 def at(path: str | os.PathLike[str], line: int, reason: str) -> FileFormatError:

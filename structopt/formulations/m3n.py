@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Literal
 
 from structopt.errors import InvalidInputError
@@ -24,7 +25,8 @@ class M3N(Formulation):
     Parameters
     ----------
     C : float
-        Inverse strength of the regulariser.
+        Inverse strength of the regulariser; ``inf`` leaves it out, and the best lower bound is then
+        0 unless the method is cutting planes.
     slacks : {"n", "one"}
         One slack an example, or one for all.
     constraints : callable, optional
@@ -55,12 +57,13 @@ class M3N(Formulation):
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(C=self.C)
+        check_positive(C=1.0 if math.inf == self.C else self.C)
         if self.slacks not in ("n", "one"):
             raise InvalidInputError(f"slacks is 'n' or 'one'; got {self.slacks!r}.")
         joint = self.slacks == "one"
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
-        m.minimize(cp.sum_squares(w) / (2 * self.C) + cp.sum(xi))
+        strength = 0.0 if math.inf == self.C else 1.0 / (2.0 * self.C)
+        m.minimize(strength * cp.sum_squares(w) + cp.sum(xi))
         m.cuts(
             loss_augmented,
             lambda cut: cut.delta @ w >= cut.margin - cut.of(xi),

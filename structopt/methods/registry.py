@@ -14,6 +14,9 @@ _HOME = {
     "cutting-plane": ("cutting_plane", "CuttingPlane"),
     "frank-wolfe": ("frank_wolfe", "FrankWolfe"),
     "subgradient": ("subgradient", "Subgradient"),
+    "extragradient": ("extragradient", "Extragradient"),
+    "bregman": ("bregman", "Bregman"),
+    "compact": ("compact", "Compact"),
     "em": ("em", "EM"),
     "perceptron": ("perceptron", "Perceptron"),
     "mira": ("mira", "MIRA"),
@@ -26,7 +29,8 @@ def names() -> list[str]:
     """Return the names of all methods.
 
     >>> names()
-    ['cutting-plane', 'frank-wolfe', 'subgradient', 'em', 'perceptron', 'mira']
+    ['cutting-plane', 'frank-wolfe', 'subgradient', 'extragradient', 'bregman', 'compact', 'em',
+     'perceptron', 'mira']
     """
     return list(_HOME)
 

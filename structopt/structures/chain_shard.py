@@ -18,18 +18,23 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 from math import gcd, lcm
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from structopt.errors import IncompatibleError
 from structopt.structures import chain_kernels, chain_levels_kernels
+from structopt.structures.chain_marginals import expected
+from structopt.structures.expectations import Expected
 from structopt.structures.inputs import check_weights
 from structopt.structures.oracles import Oracle, best_other, loss_augmented, slack_rescaled, worst
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 from structopt.structures.parts_kernels import part_scores
 from structopt.structures.shards import Answers, Shard
+
+if TYPE_CHECKING:
+    from structopt.structures.chain_relaxation import ChainRelaxation
 
 MAX_LEVELS = 4096
 """Distinct losses of one sequence up to which slack-rescaled decoding is offered: its time and
@@ -158,6 +163,20 @@ class ChainShard(Shard):
         for answers, none in zip(found, missing, strict=True):
             answers.score[none] = np.inf
         return found
+
+    def part_scores(self, weights: Floats) -> ChainScores:
+        """Return the score of each label at each token, of each transition, of the ends."""
+        return self._scores(weights)
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all label sequences, by sum-product."""
+        return expected(self, weights, loss_weight, cost)
+
+    def relaxation(self) -> ChainRelaxation:
+        """Return the marginal polytope of every sequence."""
+        from structopt.structures.chain_relaxation import ChainRelaxation
+
+        return ChainRelaxation(self)
 
     def single(self, i: int) -> SingleChain:
         """Return sequence i as a shard of its own: a view."""

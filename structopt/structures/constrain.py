@@ -18,7 +18,7 @@ labelled together, score(y) = sum_t W[y_t] . x_t, with the weights of the `Multi
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
@@ -119,6 +119,17 @@ class Constrained(Structure):
         return ConstrainedShard(
             sets, self.chained, tokens, offsets, gold, self.class_weight_, self.boundaries, start
         )
+
+    def unconstrained(self) -> Constrained:
+        """Return the same structure with every labelling legal; weights mean the same in both."""
+        free = copy.copy(self)
+        free.constraints = []
+        return free
+
+    def local_problems(self, X: Any, Y: Any) -> Iterator[tuple[Any, Ints, slice]]:
+        """Yield all positions, their labels as integers, and where the weights of labels stand."""
+        tokens, _, gold = self._chain()._stack([_parted(x)[0] for x in X], Y)
+        yield tokens, gold, slice(0, len(self.labels_) * self.n_inputs_)
 
     # ------------------------------------------------------------------ one example
     def joint_features(self, x: Any, y: Any) -> Any:

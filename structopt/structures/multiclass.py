@@ -25,6 +25,7 @@ from scipy.special import softmax
 
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base import Structure, check_lengths
+from structopt.structures.expectations import Expected
 from structopt.structures.inputs import as_matrix, check_columns, check_weights, first_not_finite
 from structopt.structures.labels import LabelSet
 from structopt.structures.multiclass_relaxation import MulticlassRelaxation
@@ -209,6 +210,21 @@ class MulticlassShard(Shard):
     def single(self, i: int) -> SingleRow:
         """Return row i as a shard of its own: a view."""
         return SingleRow(self, i)
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all labels."""
+        every = np.arange(self.n_examples)
+        scores = self._scores(weights)
+        value = scores - scores[every, self.gold][:, None] + (loss_weight * self.cost)[:, None]
+        value[every, self.gold] = 0.0
+        top = value.max(axis=1, keepdims=True)
+        weight = np.exp(value - top)
+        total = weight.sum(axis=1, keepdims=True)
+        z = cost[:, None] * (weight / total)
+        z[every, self.gold] -= cost
+        log_partition = float(cost @ (top + np.log(total))[:, 0])
+        loss = float(-self.cost @ z[every, self.gold])
+        return Expected(np.asarray((self.matrix.T @ z).T).ravel(), loss, log_partition)
 
     def relaxation(self) -> MulticlassRelaxation:
         """Return all labels as one product of simplices."""

@@ -23,6 +23,7 @@ from structopt.structures.parts import Directions, Floats, Ints
 
 if TYPE_CHECKING:
     from structopt.structures.base import Structure
+    from structopt.structures.expectations import Expected
     from structopt.structures.relaxation import Relaxation
 
 
@@ -96,6 +97,13 @@ class Shard(ABC):
         raise IncompatibleError(
             f"{type(self).__name__} gives no relaxation (its outputs as a polytope), which the "
             "saddle-point method needs: use the method 'cutting-plane'."
+        )
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations under exp(w . phi + loss_weight * loss), weighted by cost."""
+        raise IncompatibleError(
+            f"{type(self).__name__} cannot sum over its outputs (sum-product), which the method "
+            "'bregman' needs: use 'extragradient' or 'cutting-plane'."
         )
 
     def _lacks(self, name: str) -> IncompatibleError:

@@ -1,0 +1,196 @@
+r"""What data sets the loaders read: terms, place in the data home, and where to download them.
+
+>>> CATALOGUE["optdigits"].licence
+'CC BY 4.0'
+>>> [name for name, entry in CATALOGUE.items() if not entry.sources]
+['hansards', 'lidar', 'horses', 'smt_nbest', 'swde']
+
+Checksums are recorded only for files that were hashed as their public home serves them; None means
+that this has not been done, and :func:`~structopt.datasets.download.fetch` refuses such a download
+unless it is told otherwise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+NLTK = "https://raw.githubusercontent.com/nltk/nltk_data/gh-pages/packages/corpora"
+UD = "https://raw.githubusercontent.com/UniversalDependencies/UD_English-ParTUT/master"
+UP = "https://raw.githubusercontent.com/UniversalPropositions/UP-1.0/master/UP_English-EWT"
+MEDPOST = (  # a mirror of the 2006 release, at a commit that does not move
+    "https://raw.githubusercontent.com/kidaa/eptmk-cval/d038dda6126ac2920e81d26f9f93aaf813d4d340"
+    "/corpora/medpost/tagged"
+)
+MEDPOST_PARTS = ("cl", "mb", *(f"mb{k:02d}" for k in range(1, 11)), "ml01")
+UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/optdigits"
+
+
+class Source(NamedTuple):
+    """A download: the file itself, or members of a ZIP archive, and their names in the folder."""
+
+    url: str
+    files: dict[str, str]
+    """Member of the archive to name in the folder; the one key "" means the download itself."""
+    sha256: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The last part of the address."""
+        return self.url.rsplit("/", 1)[-1]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A data set.
+
+    Attributes
+    ----------
+    what, licence, page : str
+        For people: what it is, on which terms, and where it comes from.
+    folder : str
+        Its folder in the data home.
+    files : tuple of tuples of str
+        Patterns in the folder: one file of every inner tuple is needed.
+    sources : tuple of Source
+        Downloads; none where the terms do not clearly allow it or there is no public home.
+    """
+
+    what: str
+    licence: str
+    page: str
+    folder: str
+    files: tuple[tuple[str, ...], ...]
+    sources: tuple[Source, ...] = ()
+
+    def missing(self, home: Path) -> list[str]:
+        """Return the first pattern of every group of which no file is there."""
+        return [group[0] for group in self.files if self.there(home, group[0]) is None]
+
+    def there(self, home: Path, pattern: str) -> Path | None:
+        """Return a file of the group that a pattern belongs to, or None."""
+        group = next(group for group in self.files if pattern in group)
+        found = (path for p in group for path in sorted((home / self.folder).glob(p)))
+        return next((path for path in found if path.is_file()), None)
+
+
+def _plain(base: str, *names: str) -> tuple[Source, ...]:
+    return tuple(Source(f"{base}/{name}", {"": name}) for name in names)
+
+
+def _gzipped(*names: str) -> tuple[tuple[str, ...], ...]:
+    return tuple((f"{name}.gz", name) for name in names)
+
+
+CATALOGUE: dict[str, Entry] = {
+    "letters": Entry(
+        "handwritten words, letter by letter (OCR; Kassel, Taskar)",
+        "none stated, offered for research",
+        "https://ai.stanford.edu/~btaskar/ocr/",
+        "ocr_letters",
+        (("letters.npz", "letter.data.gz", "letter.data"),),
+        _plain("https://ai.stanford.edu/~btaskar/ocr", "letter.data.gz"),
+    ),
+    "optdigits": Entry(
+        "handwritten digits, 8 x 8 counts (UCI data set 80)",
+        "CC BY 4.0",
+        "https://archive.ics.uci.edu/dataset/80",
+        "optdigits",
+        _gzipped("optdigits.tra"),
+        _plain(UCI, "optdigits.tra"),
+    ),
+    "conll2000": Entry(
+        "English sentences with part-of-speech and chunk tags (CoNLL-2000)",
+        "free for research; the text is (C) Dow Jones",
+        "https://www.clips.uantwerpen.be/conll2000/chunking/",
+        "conll2000_chunking",
+        _gzipped("train.txt", "test.txt"),
+        (
+            Source(
+                f"{NLTK}/conll2000.zip",
+                {f"conll2000/{part}.txt": f"{part}.txt" for part in ("train", "test")},
+            ),
+        ),
+    ),
+    "conll2002": Entry(
+        "Spanish sentences with named entities (CoNLL-2002)",
+        "research only",
+        "https://www.clips.uantwerpen.be/conll2002/ner/",
+        "conll2002_spanish",
+        _gzipped("esp.train", "esp.testa", "esp.testb"),
+        (
+            Source(
+                f"{NLTK}/conll2002.zip",
+                {f"conll2002/esp.{part}": f"esp.{part}" for part in ("train", "testa", "testb")},
+            ),
+        ),
+    ),
+    "medpost": Entry(
+        "MEDLINE sentences with part-of-speech tags (MedPost)",
+        "United States Government work, public domain",
+        "https://doi.org/10.1093/bioinformatics/bth227",
+        "medpost",
+        _gzipped(*(f"tag_{part}.ioc" for part in MEDPOST_PARTS)),
+        _plain(MEDPOST, *(f"tag_{part}.ioc" for part in MEDPOST_PARTS)),
+    ),
+    "partut": Entry(
+        "English dependency trees (UD English ParTUT)",
+        "CC BY-NC-SA 4.0",
+        "https://github.com/UniversalDependencies/UD_English-ParTUT",
+        "ud_english_partut",
+        _gzipped(*(f"en_partut-ud-{part}.conllu" for part in ("train", "dev", "test"))),
+        _plain(UD, *(f"en_partut-ud-{part}.conllu" for part in ("train", "dev", "test"))),
+    ),
+    "srl": Entry(
+        "semantic roles on the English Web Treebank (Universal Propositions 1.0)",
+        "CDLA-Sharing-1.0; words and trees CC BY-SA 4.0",
+        "https://github.com/UniversalPropositions/UP-1.0",
+        "srl_ewt",
+        _gzipped("en_ewt-up-dev.conllu"),
+        _plain(UP, "en_ewt-up-dev.conllu"),
+    ),
+    "hansards": Entry(
+        "English-French word alignments (HLT-NAACL 2003 shared task)",
+        "none stated",
+        "https://web.eecs.umich.edu/~mihalcea/wpt/",
+        "hansards_alignment",
+        _gzipped(*(f"{p}.{e}" for p in ("dev", "test") for e in ("e", "f", "wa.nonullalign"))),
+    ),
+    "lidar": Entry(
+        "an airborne laser scan with classes (Topography.laz of lidR, as arrays)",
+        "GPL-3 (lidR)",
+        "https://github.com/r-lidar/lidR",
+        "lidar_ground",
+        (("topography_west.npz",),),
+    ),
+    "horses": Entry(
+        "photographs of horses with masks (Borenstein, Ullman)",
+        "none stated, offered for research",
+        "https://doi.org/10.1109/TPAMI.2007.70840",
+        "weizmann_horses",
+        (("gray/*.jpg", "gray/*.png"), ("figure_ground/*.jpg", "figure_ground/*.png")),
+    ),
+    "smt_nbest": Entry(
+        "n-best lists of translations with references (Moses' test data)",
+        "LGPL-2.1 (Moses); the text is from Europarl",
+        "https://github.com/moses-smt/mosesdecoder",
+        "smt_nbest",
+        _gzipped("nbest.out", "reference.txt"),
+    ),
+    "swde": Entry(
+        "web pages of books with attribute values (SWDE; Hao, Cai, Pang, Zhang)",
+        "research data; the pages are (C) of the web site",
+        "https://doi.org/10.1145/2009916.2010020",
+        "swde_books",
+        (("*.tar.gz",), ("groundtruth/*.txt.gz", "groundtruth/*.txt")),
+    ),
+}  # fmt: skip
+
+
+def how_to_fetch(folder: str) -> str:
+    """Return how to get the data of a folder of the data home; "" if nothing is known."""
+    for name, entry in CATALOGUE.items():
+        if entry.folder == folder and entry.sources:
+            return f"To download it, run `structopt data fetch {name}`."
+    return ""

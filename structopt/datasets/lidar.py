@@ -1,0 +1,72 @@
+r"""Airborne laser scans as arrays: an ``.npz`` file with a position and a class for every point.
+
+>>> import numpy as np, pathlib, tempfile
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = pathlib.Path(folder, "scan.npz")
+...     np.savez(path, xyz=np.eye(3), return_number=[1, 1, 2], number_of_returns=[1, 2, 2],
+...              intensity=[5, 7, 9], classification=[1, 2, 2])
+...     read_scan(path).classification
+array([1, 2, 2])
+"""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+
+from structopt.datasets.array_files import read_arrays
+from structopt.datasets.home import find_data
+from structopt.datasets.scan_graphs import Floats, Ints, Scan, scan_tiles
+from structopt.errors import FileFormatError
+
+WATER = 9
+"""The class of the LAS format."""
+ARRAYS = Scan._fields
+
+
+def load_lidar(
+    *, side: float = 50.0, k: int = 6, home: str | os.PathLike[str] | None = None
+) -> tuple[list[tuple[Ints, Floats, Floats]], list[Ints]]:
+    """Load ``lidar_ground/topography_west.npz`` from the data home as tiles; water is left out.
+
+    Parameters
+    ----------
+    side, k
+        See :func:`~structopt.datasets.scan_graphs.scan_tiles`.
+    home : path, optional
+        A folder to look in instead of the data home.
+    """
+    path = find_data(
+        ["lidar_ground/topography_west.npz"],
+        what="a laser scan",
+        advice="It holds the points of Topography.laz of the R package lidR with x < 190 m, as "
+        f"arrays {', '.join(ARRAYS)}.",
+        home=home,
+    )
+    scan = read_scan(path)
+    land = scan.classification != WATER
+    return scan_tiles(Scan(*(array[land] for array in scan)), side=side, k=k)
+
+
+def read_scan(path: str | os.PathLike[str]) -> Scan:
+    """Read a scan from an ``.npz`` file with the arrays of :class:`Scan`.
+
+    Raises
+    ------
+    FileFormatError
+        The file is truncated or foreign, or an array is missing, misshapen or not finite.
+    """
+    name, found = os.fspath(path), read_arrays(path, ARRAYS)
+    n = len(found["xyz"]) if found["xyz"].ndim else 0
+    for key, array in found.items():
+        shape = (n, 3) if key == "xyz" else (n,)
+        if n == 0 or array.shape != shape or array.dtype.kind not in "iuf":
+            raise FileFormatError(
+                f"{name}: {key} has shape {array.shape} and type {array.dtype}; expected numbers "
+                f"of shape {shape}, for at least one point."
+            )
+        if not np.isfinite(array).all():
+            raise FileFormatError(f"{name}: {key} holds what is not finite.")
+    xyz, first, last, intensity = (found[key].astype(np.float64) for key in ARRAYS[:-1])
+    return Scan(xyz, first, last, intensity, found["classification"].astype(np.int64))

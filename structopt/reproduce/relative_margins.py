@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -14,6 +15,9 @@ from structopt.result import Result
 from structopt.structures.oracles import best_other, worst
 from structopt.structures.shards import DataSet
 
+LIMIT = 30.0
+"""CPU seconds that one machine may take; the best weights then count, and the run as unfinished.
+Tight bounds at large C close their gap slowly."""
 Errors = Callable[[Any, Any], tuple[float, float]]
 """A fitted structure and weights to the errors in percent on validation and test data."""
 
@@ -44,13 +48,15 @@ def compare_margins(
     """
     fitted = structure.fit(X, Y)
     data = DataSet.of(fitted, X, Y)
-    plain, relative = [], []
+    plain, relative, unfinished = [], [], 0
     for c in C:
         result = _solve(fitted, StructSVM(c), data, tol)
+        unfinished += result.status != "optimal"
         plain.append(Tried(c, 1.0, *errors(fitted, result.weights)))
         largest = largest_projection(data, result.weights)
         for fraction in fractions if largest > 0 else ():
             bounded = _solve(fitted, StructRMM(c, fraction * largest), data, tol)
+            unfinished += bounded.status != "optimal"
             relative.append(Tried(c, fraction, *errors(fitted, bounded.weights)))
     svm, rmm = chosen(plain), chosen(relative or plain)
     return {
@@ -59,6 +65,7 @@ def compare_margins(
         "svm_C": svm.C,
         "rmm_C": rmm.C,
         "rmm_fraction": rmm.fraction,
+        "unfinished": unfinished,
         "tried": [list(t) for t in [*plain, *relative]],
     }
 
@@ -84,7 +91,9 @@ def _both(tried: Sequence[Tried]) -> float:
 
 
 def _solve(structure: Any, formulation: Any, data: Any, tol: float) -> Result:
-    result = CuttingPlane(structure, formulation, data, tol=tol).solve()
+    end = time.process_time() + LIMIT
+    late = [lambda record: time.process_time() > end]
+    result = CuttingPlane(structure, formulation, data, tol=tol, callbacks=late).solve()
     if result.status == "interrupted":  # a table must not hold half a model
         raise KeyboardInterrupt
     return result

@@ -32,8 +32,8 @@ class Digits(Experiment):
     data = ("optdigits/optdigits.tra.gz",)
     differences = (
         "the same 3,823 digits. The paper gives neither the kernels' constants nor its grids: here "
-        "k(x, y) = ((x.y + 1) / 16)^degree, and C and B / (largest projection) as listed in the CSV. "
-        "The small setting has fewer digits and draws."
+        "k(x, y) = ((x.y + 1) / 16)^degree, with C and B / (largest projection) as in the CSV. The "
+        "small setting has fewer digits and draws."
     )
 
     def cells(self, full: bool) -> list[Cell]:

@@ -131,6 +131,19 @@ def _parser() -> argparse.ArgumentParser:
     parse.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
     parse.set_defaults(run=_parse)
 
+    reproduce = commands.add_parser(
+        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
+    )
+    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
+    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
+    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
+    reproduce.add_argument(
+        "--out", default="structopt-results", metavar="DIR",
+        help="where results go, and finished parts are looked for (structopt-results)",
+    )  # fmt: skip
+    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
+    reproduce.set_defaults(run=_reproduce)
+
     bench = commands.add_parser("bench", help="measure structopt against its peers")
     benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
     masters = benches.add_parser(
@@ -202,19 +215,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
     saddle.set_defaults(run=_bench_saddle)
-
-    reproduce = commands.add_parser(
-        "reproduce", help="run a table or figure of the papers again, beside the paper's numbers"
-    )
-    reproduce.add_argument("name", nargs="?", metavar="NAME", help="such as lp-struct-table-1")
-    reproduce.add_argument("--list", action="store_true", help="name every table and figure")
-    reproduce.add_argument("--full", action="store_true", help="the paper's sizes: can take hours")
-    reproduce.add_argument(
-        "--out", default="structopt-results", metavar="DIR",
-        help="where results go, and finished parts are looked for (structopt-results)",
-    )  # fmt: skip
-    reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
-    reproduce.set_defaults(run=_reproduce)
     return parser
 
 
@@ -357,6 +357,35 @@ def _data_fetch(options: argparse.Namespace) -> int:
     return 0
 
 
+def _reproduce(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from structopt.errors import InvalidInputError
+    from structopt.reproduce.command import listing, reproduce
+
+    console = Console()
+    if options.list:
+        for line in listing(options.out):
+            console.print(line, markup=False, highlight=False, soft_wrap=True)
+        return 0
+    if options.name is None:
+        raise InvalidInputError("Which table or figure? `structopt reproduce --list` names them.")
+    outcome, table, files = reproduce(
+        options.name, full=options.full, out=options.out, command=options.command,
+        picture=not options.no_picture,
+    )  # fmt: skip
+    _show(table, console)
+    for path in files:
+        console.print(f"written: {path}", markup=False, soft_wrap=True)
+    if outcome.interrupted:
+        console.print(
+            f"Interrupted after {len(outcome.rows)} of {outcome.total} cells; the same command "
+            "goes on from there."
+        )
+        return INTERRUPTED
+    return 0
+
+
 def _bench_masters(options: argparse.Namespace) -> int:
     from structopt.bench.masters import FULL, QUICK, bench_masters
 
@@ -474,35 +503,6 @@ def _bench_saddle(options: argparse.Namespace) -> int:
         bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
     _publish("bench-saddle", bench.tables(), options)
     return 0 if bench.certified else FAILED
-
-
-def _reproduce(options: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from structopt.errors import InvalidInputError
-    from structopt.reproduce.command import listing, reproduce
-
-    console = Console()
-    if options.list:
-        for line in listing(options.out):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-        return 0
-    if options.name is None:
-        raise InvalidInputError("Which table or figure? `structopt reproduce --list` names them.")
-    outcome, table, files = reproduce(
-        options.name, full=options.full, out=options.out, command=options.command,
-        picture=not options.no_picture,
-    )  # fmt: skip
-    _show(table, console)
-    for path in files:
-        console.print(f"written: {path}", markup=False, soft_wrap=True)
-    if outcome.interrupted:
-        console.print(
-            f"Interrupted after {len(outcome.rows)} of {outcome.total} cells; the same command "
-            "goes on from there."
-        )
-        return INTERRUPTED
-    return 0
 
 
 # ---------------------------------------------------------------------- showing

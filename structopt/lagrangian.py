@@ -106,6 +106,17 @@ class Lagrangian:
         free = ~self._coupled & (self._curvature == 0)
         self._needs_floor = free & np.isposinf(program.ub)  # r >= -l1
         self._needs_ceiling = free & np.isneginf(program.lb)  # r <= l1
+        self._floor = np.where(self._needs_floor, -program.l1, -np.inf)
+        self._ceiling = np.where(self._needs_ceiling, program.l1, np.inf)
+        # where every column rests at 0 unless pulled beyond these, none adds to the bound
+        rests = free & (program.lb <= 0) & (program.ub >= 0)
+        self._pulls = None
+        if np.all(rests | self._coupled):
+            slack = program.l1 + ROUNDING
+            self._pulls = (
+                np.where(rests & (program.ub > 0), -slack, -np.inf),
+                np.where(rests & (program.lb < 0), slack, np.inf),
+            )
         self._factor = None
         if np.any(self._coupled):
             block = sp.csc_array(program.P[self._coupled][:, self._coupled])
@@ -172,8 +183,7 @@ class Lagrangian:
 
     def _overshoot(self, reduced: Floats) -> float:
         """Return by how much the columns without curvature miss their rest, 0 up to rounding."""
-        below = np.where(self._needs_floor, -self.program.l1 - reduced, 0.0)
-        above = np.where(self._needs_ceiling, reduced - self.program.l1, 0.0)
+        below, above = self._floor - reduced, reduced - self._ceiling
         worst = float(max(below.max(initial=0.0), above.max(initial=0.0)))
         return worst if worst > ROUNDING else 0.0
 
@@ -186,8 +196,7 @@ class Lagrangian:
         p = self.program
         largest = float(np.abs(static).max())
         near_by = 1e-3 * max(1.0, largest)
-        floor = np.where(self._needs_floor, -p.l1, -np.inf)
-        ceiling = np.where(self._needs_ceiling, p.l1, np.inf)
+        floor, ceiling = self._floor, self._ceiling
         movable = (p.lower == p.upper) | (np.abs(static) > 1e-3 * largest)
         best, best_overshoot = (static, reduced), self._overshoot(reduced)
         for _ in range(_POLISHINGS):
@@ -229,6 +238,10 @@ class Lagrangian:
 
     def _separable(self, reduced: Floats) -> float:
         """Return the sum of column minima outside the coupled block."""
+        if self._pulls is not None:
+            low, high = self._pulls
+            if np.all(reduced >= low) and np.all(reduced <= high):
+                return 0.0
         p, k = self.program, ~self._coupled
         r, curvature, l1, lb, ub = reduced[k], self._curvature[k], p.l1[k], p.lb[k], p.ub[k]
         # a column without curvature rests up to rounding (see `_overshoot`)

@@ -4,13 +4,29 @@ import csv
 import io
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from structopt import cli
+from structopt import Chain, LPStruct, Multiclass, StructuredClassifier, cli, datasets
 from structopt.datasets.home import find_data
-from structopt.errors import IncompatibleError, InvalidInputError, MissingDependencyError
-from structopt.reproduce import catalogue, command, output, runner, store
+from structopt.errors import (
+    IncompatibleError,
+    InvalidInputError,
+    MissingDataError,
+    MissingDependencyError,
+)
+from structopt.reproduce import (
+    catalogue,
+    command,
+    drawing,
+    measure,
+    output,
+    relative_margins,
+    runner,
+    store,
+)
 from structopt.reproduce.experiment import Experiment, Number, deviation, mean
 
 
@@ -186,3 +202,139 @@ def test_experiments_are_well_formed(name):
     empty = experiment.table([], "nothing yet")  # the paper's numbers stand without ours
     assert {len(row) for row in empty.rows} <= {len(empty.columns)}
     assert all(number.value is None for number in experiment.numbers([]))
+
+
+TINY = {
+    "train": 8, "validation": 5, "test": 5, "C": 10.0, "fractions": [0.6], "rank": 12, "epochs": 2,
+    "limit": 0.5, "tol": 0.1, "ngrams": 1, "good": 1, "examples": 6, "steps": 200, "points": 8,
+}  # fmt: skip
+MINE = (
+    "lp-struct-table-1", "lp-struct-table-2", "lp-struct-figure-1", "lp-struct-figure-2",
+    "struct-rmm-table-1", "struct-rmm-table-2", "struct-rmm-figure-1",
+)  # fmt: skip
+
+
+def shrunk(cell):
+    small = {key: TINY.get(key, value) for key, value in cell.items()}
+    if isinstance(cell.get("C"), list):
+        small["C"] = [10.0, 100.0]
+    return small
+
+
+@pytest.fixture(scope="module")
+def tiny_data(tmp_path_factory):
+    """Files of the papers' formats with a few made-up sentences, digits and translations."""
+    home = tmp_path_factory.mktemp("data")
+    rng = np.random.default_rng(0)
+    tags = {"the": "DD", "a": "DD", "cat": "NN", "dog": "NN", "runs": "VV", "sees": "VV"}
+    texts = [
+        [("the", "a")[i % 2], ("cat", "dog")[i % 3 % 2], ("runs", "sees")[i % 5 % 2]][: 1 + i % 3]
+        for i in range(30)
+    ]
+    files = {
+        "medpost/tag_cl.ioc": "".join(
+            f"P{i}A01\n{' '.join(f'{w}_{tags[w]}' for w in words)}\n"
+            for i, words in enumerate(texts)
+        ),
+        "optdigits/optdigits.tra": "".join(
+            ",".join(map(str, [*rng.integers(0, 9, 32) + 8 * (k % 2), *rng.integers(0, 17, 32), k]))
+            + "\n"
+            for k in np.arange(40) % 10
+        ),
+        "smt_nbest/reference.txt": "the red house is here\na small cat sat down\n" * 3,
+        "smt_nbest/nbest.out": "".join(
+            f"{i} ||| {text} ||| lm: {-k - i} tm: {2 * k} ||| 0\n"
+            for i in range(6)
+            for k, text in enumerate(
+                ["the red house is here", "red the here house is"]
+                if i % 2 == 0
+                else ["a small cat sat down", "small a down cat sat"]
+            )
+        ),
+    }
+    rows = "\n".join(
+        "".join(f"{w} {tags[w]} {'O' if w in ('the', 'a') else 'B-PER'}\n" for w in words)
+        for words in texts
+    )
+    files |= {"conll2002_spanish/esp.train": rows, "conll2000_chunking/train.txt": rows}
+    for name, text in files.items():
+        (home / name).parent.mkdir(exist_ok=True)
+        (home / name).write_text(text)
+    return home
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_experiments_run_on_tiny_data(name, tiny_data, monkeypatch):
+    monkeypatch.setenv("STRUCTOPT_DATA", str(tiny_data))
+    experiment = catalogue.experiment_of(name)
+    assert catalogue.missing_data(experiment) == []
+    cells = [shrunk(cell) for cell in experiment.cells(False)]
+    cells = [cell for cell in cells if cell.get("draw", 0) == 0]
+    rows = [store.plain(cell | experiment.run(cell) | {"cell_cpu": 0.0}) for cell in cells]
+    numbers = experiment.numbers(rows)
+    found = [number for number in numbers if number.value is not None]
+    assert len(found) >= len(numbers) / 2
+    assert all("%" not in n.metric or n.value >= -1e-6 for n in found)
+    figure = drawing.new_figure()
+    experiment.draw(rows, figure)
+    figure.savefig(io.BytesIO(), format="png")
+    assert figure.axes
+
+
+@pytest.mark.parametrize("name", MINE)
+def test_missing_data_say_what_to_put_where(name, tmp_path, monkeypatch):
+    monkeypatch.setenv("STRUCTOPT_DATA", str(tmp_path))
+    experiment = catalogue.experiment_of(name)
+    assert catalogue.missing_data(experiment) == list(experiment.data)
+    if experiment.data:
+        with pytest.raises(MissingDataError, match=r"[Pp]ut .* there"):
+            experiment.run(experiment.cells(False)[0])
+
+
+def test_margins_bound_the_spread_at_every_scale():
+    # hard margins: scaling the first axis turns StructSVM's direction, a bound on w.delta does not
+    experiment = catalogue.experiment_of("struct-rmm-figure-1")
+    rows = [experiment.run(cell | {"points": 12}) for cell in experiment.cells(False)]
+    svm, rmm = ([row[key]["spread"] for row in rows] for key in ("svm", "rmm"))
+    assert svm[0] < svm[1] < svm[2]
+    assert np.allclose(rmm, rmm[0], rtol=1e-3)
+    # projections lie between the margin 1 and B, so that no spread exceeds B - 1
+    assert all(spread <= row["B"] - 1 + 1e-3 for spread, row in zip(rmm, rows, strict=True))
+
+
+def test_chosen_on_validation_data_and_the_other_way_round():
+    X, y = np.array([[1.0, 0.0], [0.0, 1.0], [0.9, 0.1]]), [0, 1, 0]
+    seen = iter([(5.0, 9.0), (7.0, 7.0), (4.0, 8.0), (6.0, 6.0)])
+    found = relative_margins.compare_margins(
+        Multiclass(), X, y, lambda structure, weights: next(seen), C=[1.0, 10.0], fractions=[0.5],
+        tol=0.1,
+    )  # fmt: skip
+    # in turns: SVM at C = 1, RMM at 1, SVM at 10, RMM at 10
+    assert found["svm"] == (8.0 + 4.0) / 2
+    assert found["rmm"] == (6.0 + 6.0) / 2
+    assert (found["svm_C"], found["rmm_C"], found["rmm_fraction"]) == (10.0, 10.0, 0.5)
+
+
+def test_an_interrupted_model_is_no_result():
+    class Half:
+        def fit(self, X, Y):
+            self.result_ = SimpleNamespace(status="interrupted")
+
+    with pytest.raises(KeyboardInterrupt):
+        measure.learn(Half(), [], [])
+
+
+def test_a_run_at_its_limit_returns_its_last_weights():
+    X, Y = datasets.make_chain_crf(n_examples=10, n_features=6, n_relevant=6, seed=0)
+    limit = measure.CpuLimit(0.0)
+    model = StructuredClassifier(Chain(), LPStruct(C=10.0), callbacks=[limit])
+    measure.learn(model, X, Y)
+    said = measure.proof(model)
+    assert (said["status"], said["rounds"], len(limit.seconds)) == ("callback", 1, 1)
+    assert "CPU seconds" in model.result_.certificate.note
+
+
+@pytest.mark.parametrize("bad", [{"n": 0}, {"scale": 0.0}, {"scale": float("nan")}])
+def test_clouds_refuse(bad):
+    with pytest.raises(InvalidInputError, match="n >= 1"):
+        datasets.make_scaled_clouds(**bad)

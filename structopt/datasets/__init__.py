@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from structopt.datasets.alignments import make_alignments
 from structopt.datasets.arc_features import ArcFeatures
+from structopt.datasets.clouds import make_scaled_clouds
 from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
 from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
@@ -72,6 +73,7 @@ __all__ = [
     "make_constrained_labels",
     "make_grids",
     "make_lattices",
+    "make_scaled_clouds",
     "make_scenes",
     "make_sentence_pairs",
     "read_columns",

@@ -7,6 +7,45 @@ import warnings
 from typing import Any
 
 from structopt.errors import ConvergenceWarning
+from structopt.events import Round
+from structopt.methods.base import Iterate, Method
+
+
+class CpuLimit:
+    """A callback that ends a run after some CPU seconds, with the weights of its last round.
+
+    Other work on the machine does not shorten such a run, as it would one with a `time_limit`. The
+    last weights are what the papers' algorithms return; a certificate says how good they are.
+
+    Attributes
+    ----------
+    seconds : list of float
+        CPU seconds after every round.
+    """
+
+    def __init__(self, limit: float) -> None:
+        self.limit = limit
+        self.seconds: list[float] = []
+        self._last: Iterate | None = None
+
+    def start(self, method: Method) -> None:
+        """Begin with a run."""
+        self._method, self._began = method, time.process_time()
+        self.seconds, self._last = [], None
+
+    def __call__(self, record: Round) -> bool:
+        """Look at the clock after a round."""
+        self.seconds.append(time.process_time() - self._began)
+        if self.seconds[-1] < self.limit:
+            return False
+        here = self._method.iterate()
+        self._last = here._replace(weights=here.weights.copy())
+        return True
+
+    def kept(self) -> tuple[Iterate, str] | None:
+        """Return the last weights if this callback ended the run."""
+        note = f"stopped after {self.limit:g} CPU seconds: the weights of the last round"
+        return None if self._last is None else (self._last, note)
 
 
 def learn(model: Any, X: Any, Y: Any) -> float:

@@ -1,0 +1,58 @@
+r"""Clouds in the plane whose scale along one axis says nothing: margin against spread.
+
+One example with a good output and many bad ones, each a point psi(x, y) of the plane. The bad ones
+lie along the first axis, to the left and below the good one. The largest margin points from their
+right end to the good one, and the more the first axis is stretched, the more along it; projected
+there they are widely spread, while a bound on the spread keeps to the second axis.
+
+>>> good, bad = make_scaled_clouds(30, scale=4.0, seed=0)
+>>> good.shape, bad.shape
+((2,), (30, 2))
+>>> import numpy as np
+>>> plain = make_scaled_clouds(30, seed=0)[1]
+>>> bool(np.allclose(bad, plain * [4.0, 1.0]))
+True
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structopt.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+
+GOOD = (0.6, 1.0)
+LEFT, RIGHT, NOISE = -2.5, 0.3, 0.1
+"""Between what the bad outputs lie on the first axis, and how far they stray from it."""
+
+
+def make_scaled_clouds(n: int = 40, *, scale: float = 1.0, seed: int = 0) -> tuple[Floats, Floats]:
+    """Draw the features of one good and n bad outputs.
+
+    Parameters
+    ----------
+    n : int
+        Bad outputs, at least 1.
+    scale : float
+        Factor of the first axis, > 0.
+    seed : int
+
+    Returns
+    -------
+    good : array of shape (2,)
+    bad : array of shape (n, 2)
+
+    Notes
+    -----
+    After Figure 1 of Shivaswamy and Jebara (2009), which shows such clouds at three scales.
+    """
+    if n < 1 or not (math.isfinite(scale) and scale > 0):
+        raise InvalidInputError(f"Give n >= 1 and a finite scale > 0; got {n} and {scale}.")
+    rng = np.random.default_rng(seed)
+    bad = np.column_stack([rng.uniform(LEFT, RIGHT, size=n), rng.normal(0.0, NOISE, size=n)])
+    stretch = np.array([scale, 1.0])
+    return np.array(GOOD) * stretch, bad * stretch

@@ -32,8 +32,9 @@ class L1M3nFigure5(Experiment):
     name = "l1-m3n-figure-5"
     differences: ClassVar[str] = (
         f"the data as for Figure 2; C of EM is not stated, here {FIXED:g}, chosen of 3 and 10 as "
-        "the one that comes close to the counts of Table 1. Every algorithm runs to a certified gap of 1% (the paper: 15 rounds of EM; it does not say when the others "
-        "stop), on one core of today."
+        "the one that comes close to the counts of Table 1. Every algorithm runs to a certified "
+        "gap of 1% (the paper: 15 rounds of EM; it does not say when the others stop), on one core "
+        "of today."
     )
 
     def cells(self, full: bool) -> list[Cell]:

@@ -263,7 +263,7 @@ def test_graphs_are_trees_too():
     assert names[6:8] == [("e0 below a", "a"), ("e1 below a", "a")]
     plain = so.Hierarchy().fit([(nodes, parents)], ["aabb"])
     assert plain.feature_names(["u", "v"])[-1] == ("below b", "b")
-    assert mine.abilities() == {"argmax", "argmin", "second_best", "k_best"}
+    assert mine.abilities() == {"argmax", "argmin", "second_best", "k_best", "marginals"}
 
 
 def bad_cases():

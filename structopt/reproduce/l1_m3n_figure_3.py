@@ -52,6 +52,8 @@ class L1M3nFigure3(Experiment):
 
     def numbers(self, rows: Sequence[Row]) -> list[Number]:
         """Return how many average weights are not 0, and how large they are."""
+        if not rows:
+            return []
         truth = chain_crf(seed=0).state.ravel()
         found = _shown("the true field", truth)
         for model, weights in self._means(rows).items():

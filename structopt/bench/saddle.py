@@ -3,8 +3,8 @@
 Two problems of Taskar, Lacoste-Julien and Jordan (2006, section 5), drawn synthetically at their
 size: 5,000 pairs of sentences with 555,000 candidate edges and 20 weights, and 37,000 nodes with
 88,000 edges and 46 weights, one of them >= 0. Measured are CPU seconds of one thread to a certified
-relative gap, and where they go; the averaged perceptron, which has no certificate, gets as many
-passes over the data as the extragradient method has iterations, up to a limit.
+relative gap, and where they go; the averaged perceptron, which has no certificate, gets ten passes
+over the data.
 """
 
 from __future__ import annotations

@@ -9,19 +9,17 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import structopt
+from structopt import cli_bench
+from structopt.cli_output import FAILED, INTERRUPTED, USAGE, plain_progress, publish, show, spinner
 from structopt.errors import StructoptError
 
 if TYPE_CHECKING:
     from structopt.bench.table import Table
     from structopt.demo import Demo
-    from structopt.events import Callback
-
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -144,86 +142,8 @@ def _parser() -> argparse.ArgumentParser:
     reproduce.add_argument("--no-picture", action="store_true", help="leave out matplotlib")
     reproduce.set_defaults(run=_reproduce)
 
-    bench = commands.add_parser("bench", help="measure structopt against its peers")
-    benches = bench.add_subparsers(title="benchmarks", metavar="benchmark", required=True)
-    masters = benches.add_parser(
-        "masters", help="rows appended by structopt, by hand-written highspy, by CVXPY rebuilds"
-    )
-    masters.add_argument("--quick", action="store_true", help="a smaller master: half a minute")
-    _measured(masters, repeats=5)
-    masters.set_defaults(run=_bench_masters)
-    letters = benches.add_parser(
-        "letters", help="handwritten words (from STRUCTOPT_DATA) beside CRFsuite"
-    )
-    letters.add_argument(
-        "--folds", choices=("1", "1-9"), default="1", help="train on 704 words, or on 6,251"
-    )
-    _measured(letters, repeats=5)
-    letters.set_defaults(run=_bench_letters)
-    extragradient = benches.add_parser(
-        "extragradient", help="masters by extragradient, simplex, interior point and PDLP"
-    )
-    extragradient.add_argument("--quick", action="store_true", help="small masters: seconds")
-    extragradient.add_argument(
-        "--limit", type=float, default=60.0, metavar="S", help="CPU seconds a solver may take (60)"
-    )
-    extragradient.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
-    extragradient.set_defaults(run=_bench_extragradient)
-    l1 = benches.add_parser(
-        "l1", help="every way to learn an l1-regularised network (needs STRUCTOPT_DATA)"
-    )
-    l1.add_argument("--words", type=int, default=100, metavar="N", help="training words (100)")
-    l1.add_argument(
-        "--limit", type=float, default=120.0, metavar="S", help="seconds a method may take (120)"
-    )
-    _measured(l1, repeats=1)
-    l1.set_defaults(run=_bench_l1)
-    path = benches.add_parser("path", help="ten values of C as a path and one by one")
-    path.add_argument(
-        "--cases", nargs="+", metavar="CASE", default=["digits-m3n", "digits-l1", "digits-lp"],
-        help="digits-m3n, digits-l1, digits-lp, letters-m3n (which needs STRUCTOPT_DATA)",
-    )  # fmt: skip
-    path.add_argument("--words", type=int, metavar="N", help="training words (all)")
-    path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
-    _measured(path, repeats=3)
-    path.set_defaults(run=_bench_path)
-    margins = benches.add_parser("margins", help="relative margins beside plain ones")
-    margins.add_argument(
-        "--cases", nargs="+", metavar="CASE", default=["digits", "words"],
-        help="digits, words, letters (which needs STRUCTOPT_DATA)",
-    )  # fmt: skip
-    _measured(margins, repeats=3)
-    margins.set_defaults(run=_bench_margins)
-    oracles = benches.add_parser(
-        "oracles", help="time per part of every oracle, beside networkx and other libraries"
-    )
-    oracles.add_argument("--only", nargs="+", metavar="NAME", help="of these structures only")
-    _measured(oracles, repeats=5)
-    oracles.set_defaults(run=_bench_oracles)
-    alignment = benches.add_parser(
-        "alignment", help="word alignment of the Hansards by pass (needs STRUCTOPT_DATA)"
-    )
-    alignment.add_argument("--passes", type=int, default=50, metavar="N", help="passes (50)")
-    alignment.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
-    alignment.set_defaults(run=_bench_alignment)
-    saddle = benches.add_parser(
-        "saddle", help="matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron"
-    )
-    saddle.add_argument("--quick", action="store_true", help="a twentieth of the size: seconds")
-    saddle.add_argument(
-        "--limit", type=float, default=120.0, metavar="S", help="CPU seconds a method may take"
-    )
-    saddle.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
-    saddle.set_defaults(run=_bench_saddle)
+    cli_bench.add(commands)
     return parser
-
-
-def _measured(parser: argparse.ArgumentParser, *, repeats: int) -> None:
-    parser.add_argument(
-        "--repeats", type=int, default=repeats, metavar="N",
-        help=f"repetitions, of which the median counts (default {repeats})",
-    )  # fmt: skip
-    parser.add_argument("--out", metavar="DIR", help="also write Markdown and CSV there")
 
 
 # ---------------------------------------------------------------------- commands
@@ -235,9 +155,9 @@ def _demo(options: argparse.Namespace) -> int:
 
     console = Console()
     console.print("Handwritten digit words, three formulations, every backend that takes them.")
-    watch = Progress if console.is_terminal else _plain_progress
+    watch = Progress if console.is_terminal else plain_progress
     demo = run_demo(options.out, quick=options.quick, watch=watch)
-    _show(_demo_table(demo), console)
+    show(_demo_table(demo), console)
     for problem in demo.problems:
         low, high = problem.bounds
         verdict = "all runs are certified, and the backends agree"
@@ -297,14 +217,14 @@ def _compare(options: argparse.Namespace) -> int:
     earlier = None
     if options.against is not None:  # before any work: the folder may be the one written to
         earlier = read_costs(Path(options.against) / "compare.csv")
-    with _spinner() as report:
+    with spinner() as report:
         done = compare(
             options.formulation, options.data, options.backend, quick=options.quick,
             tol=options.tol, time_limit=options.limit, repeats=options.repeats, report=report,
         )  # fmt: skip
     console = Console()
     for table in (ranking_table(done), cost_table(done)):  # the files have more
-        _show(table, console)
+        show(table, console)
     console.print(str(done.machine), markup=False, highlight=False)
     if earlier is not None:
         pairs, changed = order_changes(earlier, done.costs)
@@ -346,7 +266,7 @@ def _data_fetch(options: argparse.Namespace) -> int:
         if not all(file and sum_ for file, _, sum_ in (s.partition("=") for s in options.sha256)):
             raise InvalidInputError(f"--sha256 takes FILE=SUM, not {' '.join(options.sha256)}.")
         known = dict(pair.split("=", 1) for pair in options.sha256)
-    with _spinner() as report:
+    with spinner() as report:
         done = fetch(options.name, known_hash=known, report=report)
     print(f"terms of {options.name}: {CATALOGUE[options.name].licence}")
     for one in done:
@@ -374,7 +294,7 @@ def _reproduce(options: argparse.Namespace) -> int:
         options.name, full=options.full, out=options.out, command=options.command,
         picture=not options.no_picture,
     )  # fmt: skip
-    _show(table, console)
+    show(table, console)
     for path in files:
         console.print(f"written: {path}", markup=False, soft_wrap=True)
     if outcome.interrupted:
@@ -386,16 +306,6 @@ def _reproduce(options: argparse.Namespace) -> int:
     return 0
 
 
-def _bench_masters(options: argparse.Namespace) -> int:
-    from structopt.bench.masters import FULL, QUICK, bench_masters
-
-    with _spinner() as report:
-        bench = bench_masters(
-            QUICK if options.quick else FULL, repeats=options.repeats, report=report
-        )
-    return _publish("bench-masters", [bench.table()], options)
-
-
 def _srl(options: argparse.Namespace) -> int:
     import warnings
 
@@ -403,72 +313,14 @@ def _srl(options: argparse.Namespace) -> int:
     from structopt.datasets.srl import load_srl, read_srl
     from structopt.errors import ConvergenceWarning
 
-    with _spinner() as report, warnings.catch_warnings():
+    with spinner() as report, warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # the table shows every gap
         sentences = load_srl() if options.data is None else read_srl(options.data)
         bench = bench_srl(
             sentences[: options.sentences], C=options.C, max_iter=options.rounds,
             seed=options.seed, report=report,
         )  # fmt: skip
-    return _publish("srl", [bench.table()], options)
-
-
-def _bench_letters(options: argparse.Namespace) -> int:
-    from structopt.bench.letters import bench_letters
-
-    with _spinner() as report:
-        bench = bench_letters(options.folds, repeats=options.repeats, report=report)
-    _publish(f"bench-letters-{options.folds}", bench.tables(), options)
-    return 0 if bench.certified else FAILED
-
-
-def _bench_extragradient(options: argparse.Namespace) -> int:
-    from structopt.bench.extragradient import FULL, QUICK, bench_extragradient
-
-    sizes, limit = (QUICK, min(1.0, options.limit)) if options.quick else (FULL, options.limit)
-    with _spinner() as report:
-        bench = bench_extragradient(sizes, limit=limit, report=report)
-    return _publish("bench-extragradient", [bench.table()], options)
-
-
-def _bench_l1(options: argparse.Namespace) -> int:
-    from structopt.bench.l1 import bench_l1
-
-    with _spinner() as report:
-        bench = bench_l1(
-            words=options.words, limit=options.limit, repeats=options.repeats, report=report
-        )
-    return _publish("bench-l1", [bench.table()], options)
-
-
-def _bench_path(options: argparse.Namespace) -> int:
-    from structopt.bench.path import bench_path
-
-    with _spinner() as report:
-        bench = bench_path(
-            options.cases, n_values=options.values, n_words=options.words,
-            repeats=options.repeats, report=report,
-        )  # fmt: skip
-    _publish("bench-path", [bench.table()], options)
-    return 0 if bench.certified else FAILED
-
-
-def _bench_margins(options: argparse.Namespace) -> int:
-    from structopt.bench.margins import bench_margins
-
-    with _spinner() as report:
-        bench = bench_margins(options.cases, repeats=options.repeats, report=report)
-    _publish("bench-margins", [bench.table()], options)
-    return 0 if bench.certified else FAILED
-
-
-def _bench_oracles(options: argparse.Namespace) -> int:
-    from structopt.bench import oracles_graphs  # noqa: F401  registers its cases
-    from structopt.bench.oracles import bench_oracles
-
-    with _spinner() as report:
-        bench = bench_oracles(options.only, repeats=options.repeats, report=report)
-    return _publish("bench-oracles", [bench.table()], options)
+    return publish("srl", [bench.table()], options)
 
 
 def _parse(options: argparse.Namespace) -> int:
@@ -480,78 +332,12 @@ def _parse(options: argparse.Namespace) -> int:
         train, test = (load_partut(part) for part in parts)
     else:
         train, test = (load_treebank(options.data, part) for part in parts)
-    with _spinner() as report:
+    with spinner() as report:
         bench = parsing.run(
             train, test, learners=options.learners, C=options.C, epochs=options.epochs,
             report=report,
         )  # fmt: skip
-    return _publish("parse", [bench.table()], options)
-
-
-def _bench_alignment(options: argparse.Namespace) -> int:
-    from structopt.bench.alignment import bench_alignment
-
-    with _spinner() as report:
-        bench = bench_alignment(passes=options.passes, report=report)
-    return _publish("bench-alignment", [bench.table()], options)
-
-
-def _bench_saddle(options: argparse.Namespace) -> int:
-    from structopt.bench.saddle import bench_saddle
-
-    with _spinner() as report:
-        bench = bench_saddle(quick=options.quick, limit=options.limit, report=report)
-    _publish("bench-saddle", bench.tables(), options)
-    return 0 if bench.certified else FAILED
-
-
-# ---------------------------------------------------------------------- showing
-@contextmanager
-def _plain_progress(label: str, tol: float) -> Iterator[Callback]:
-    """Progress where a live line would only leave control codes in a file."""
-    print(label, flush=True)
-    yield lambda record: None
-
-
-@contextmanager
-def _spinner() -> Iterator[Callable[[str], None]]:
-    from rich.console import Console
-
-    with Console(stderr=True).status("starting") as status:
-        yield lambda text: status.update(text)
-
-
-def _publish(name: str, tables: Sequence[Table], options: argparse.Namespace) -> int:
-    from rich.console import Console
-
-    from structopt.bench.table import write_tables
-    from structopt.bench.timing import Machine
-
-    console, machine = Console(), Machine.here()
-    for table in tables:
-        _show(table, console)
-    console.print(str(machine), markup=False, highlight=False)
-    if options.out is not None:
-        for path in write_tables(name, tables, machine, options.command, options.out):
-            console.print(f"written: {path}", markup=False, soft_wrap=True)
-    return 0
-
-
-def _show(table: Table, console: Any) -> None:
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table as Shown
-
-    # one blank between columns and one word a line in headings: the tables fit eighty characters
-    shown = Shown(box=SIMPLE_HEAD, padding=0, show_edge=False)
-    for place, column in enumerate(table.columns):
-        heading = column.replace(" ", "\n")
-        shown.add_column(heading, justify="right" if place else "left", vertical="bottom")
-    for row in table.rows:
-        shown.add_row(*row)
-    console.print(f"\n{table.title}\n", markup=False, highlight=False)
-    console.print(shown, "")
-    for note in table.notes:
-        console.print(note, markup=False, highlight=False)
+    return publish("parse", [bench.table()], options)
 
 
 if __name__ == "__main__":

@@ -76,7 +76,7 @@ def test_interrupt(monkeypatch, capsys, tmp_path):
     def watch(label, tol):
         yield interrupted
 
-    monkeypatch.setattr(cli, "_plain_progress", watch)
+    monkeypatch.setattr(cli, "plain_progress", watch)
     assert cli.main(["demo", "--quick", "--out", str(tmp_path)]) == 130
     assert one_line(capsys) == "structopt: interrupted\n"
 

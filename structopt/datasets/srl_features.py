@@ -28,7 +28,7 @@ from structopt.datasets.srl import Predicate, Sentence
 
 OUTSIDE = "O"
 NEVER = frozenset({"punct", "cc", "case", "det", "mark"})
-"""Relations left out: 2% of the arguments hang on them, and a third of the candidates."""
+"""Relations left out: a third of the words hang by them, and 79 of the 9,682 arguments."""
 
 
 @dataclass(frozen=True)

@@ -44,7 +44,7 @@ def _finish(b, tail, head, first, last, r, f, z_edge):
 @numba.njit(cache=True, nogil=True)
 def project(
     a, b, tail, head, steps, node_offsets, edge_offsets, f, z_node, z_edge, targets, gaps,
-    max_steps, every,
+    max_steps, spacing,
 ):  # fmt: skip
     """Project each graph's block of (a, b); fill z, the multipliers f and the gaps."""
     r, before, fresh = a.copy(), np.empty(len(a)), np.empty(len(a))
@@ -58,7 +58,7 @@ def project(
         before[low:high] = r[low:high]
         gaps[g] = _finish(b, tail, head, first, last, r, f, z_edge)
         momentum, t = 0.0, 1.0
-        step = 0
+        step, look = 0, 2
         while gaps[g] > targets[g] and step < max_steps:
             step += 1
             for j in range(low, high):
@@ -83,7 +83,8 @@ def project(
             if turn > 0.0:  # the momentum points uphill: start it anew
                 t, momentum = 1.0, 0.0
                 y[first:last] = f[first:last]
-            if step % every == 0 or step == max_steps:
+            if step >= look or step == max_steps:
+                look = 2 + int(spacing * step)
                 gaps[g] = _finish(b, tail, head, first, last, r, f, z_edge)
         for j in range(low, high):
             z_node[j] = _clip(r[j])

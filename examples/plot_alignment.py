@@ -6,7 +6,7 @@ import structopt as so
 from structopt.methods.extragradient import Extragradient
 from structopt.methods.perceptron import Perceptron
 
-X, Y = so.datasets.make_sentence_pairs(140, n_edges=60, noise=1.0, seed=0)
+X, Y = so.datasets.make_alignments(140, mean_edges=60, seed=0)
 structure = so.Matching().fit(X, Y)
 data = so.DataSet.of(structure, X[:40], Y[:40])
 X_test, Y_test = X[40:], Y[40:]

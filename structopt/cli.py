@@ -338,7 +338,3 @@ def _parse(options: argparse.Namespace) -> int:
             report=report,
         )  # fmt: skip
     return publish("parse", [bench.table()], options)
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -155,6 +155,6 @@ def test_without_regulariser_there_is_no_certificate():
 
 
 def test_structures_that_cannot_sum_are_refused():
-    X, Y = so.datasets.make_sentence_pairs(2, n_edges=6, seed=0)
+    X, Y = so.datasets.make_alignments(2, mean_edges=6, seed=0)
     with pytest.raises(IncompatibleError, match="sum over its outputs"):
         run((X, Y, so.Matching().fit(X, Y)), so.M3N(1.0))

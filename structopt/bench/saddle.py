@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from structopt.bench.table import Table
-from structopt.datasets.graphs import make_scenes, make_sentence_pairs
+from structopt.datasets import make_alignments, make_grids
 from structopt.errors import IncompatibleError
 from structopt.events import Round
 from structopt.formulations.m3n import M3N
@@ -115,8 +115,8 @@ def tasks(*, quick: bool = False, seed: int = 0) -> list[Task]:
     """Return the two tasks; ``quick`` draws them at a twentieth of the size."""
     pairs, side, scenes = (250, 43, 1) if quick else (5000, 86, 5)
     held_out = 100 if quick else 500
-    X, Y = make_sentence_pairs(pairs + held_out, seed=seed)
-    S, T = make_scenes(scenes + 1, side=side, seed=seed)
+    X, Y = make_alignments(pairs + held_out, seed=seed)
+    S, T = make_grids(scenes + 1, side=side, diagonals=0.4125, seed=seed)
     return [
         Task("alignment", Matching(), (X[:pairs], Y[:pairs]), (X[pairs:], Y[pairs:]), 50.0 / pairs),
         Task("segmentation", Cut(), (S[:scenes], T[:scenes]), (S[scenes:], T[scenes:]), 0.01),

@@ -19,7 +19,6 @@ from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.download import fetch
-from structopt.datasets.graphs import make_scenes, make_sentence_pairs
 from structopt.datasets.grids import make_grids
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.horses import load_horses, read_pair
@@ -74,8 +73,6 @@ __all__ = [
     "make_grids",
     "make_lattices",
     "make_scaled_clouds",
-    "make_scenes",
-    "make_sentence_pairs",
     "read_columns",
     "read_conllu",
     "read_letters",

@@ -17,14 +17,13 @@ blank line ends a sentence, ``#`` begins a comment. Surface tokens (``3-4``) and
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
 from structopt.datasets.home import find_data
+from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError, MissingDataError
 
 COLUMNS = 10
@@ -75,61 +74,44 @@ def read_conllu(path: str | os.PathLike[str]) -> list[Sentence]:
         With the file, the line and the reason: wrong columns, numbers out of order, a head that is
         not a token of the sentence, heads that are no tree.
     """
-    raw = Path(path).read_bytes()
-    try:
-        text = (gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw).decode("utf-8")
-    except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
-        raise FileFormatError(f"{os.fspath(path)} is not (gzipped) UTF-8 text: {error}") from error
-    found = []
-    for first, rows in _blocks(text.split("\n"), os.fspath(path)):
-        if rows:
-            found.append(_sentence(rows, first, os.fspath(path)))
+    found = [_sentence(rows, path) for rows in _blocks(path) if rows]
     if not found:
         raise FileFormatError(f"{os.fspath(path)} holds no sentence.")
     return found
 
 
-def _blocks(lines: Iterable[str], path: str) -> Iterator[tuple[int, list[list[str]]]]:
-    """Yield the number of the first line and the rows of tokens of every sentence."""
+def _blocks(path: str | os.PathLike[str]) -> Iterator[list[list[str]]]:
+    """Yield the rows of tokens of every sentence, each with its line number at the end."""
     rows: list[list[str]] = []
-    first = 1
-    for number, line in enumerate(lines, 1):
-        line = line.rstrip("\r")
+    for number, line in read_lines(path):
         if not line.strip():
-            yield first, rows
+            yield rows
             rows = []
         elif not line.startswith("#"):
             row = line.split("\t")
             if len(row) != COLUMNS:
-                raise _malformed(path, number, f"{len(row)} columns, expected {COLUMNS}")
+                raise at(path, number, f"{len(row)} columns, expected {COLUMNS}")
             if "-" in row[0] or "." in row[0]:
                 continue
             if row[0] != str(len(rows) + 1):
-                raise _malformed(path, number, f"ID {row[0]!r}, expected {len(rows) + 1}")
+                raise at(path, number, f"ID {row[0]!r}, expected {len(rows) + 1}")
             if not row[6].isdecimal():
-                raise _malformed(path, number, f"HEAD {row[6]!r} is not a number")
-            first = first if rows else number
+                raise at(path, number, f"HEAD {row[6]!r} is not a number")
             rows.append([*row, str(number)])
-    yield first, rows
+    yield rows
 
 
-def _sentence(rows: list[list[str]], first: int, path: str) -> Sentence:
+def _sentence(rows: list[list[str]], path: str | os.PathLike[str]) -> Sentence:
     heads = [int(row[6]) for row in rows]
     for row, head in zip(rows, heads, strict=True):
         if head > len(rows):
             reason = f"HEAD {head} in a sentence of {len(rows)} tokens"
-            raise _malformed(path, int(row[-1]), reason)
+            raise at(path, int(row[-1]), reason)
     for m in range(1, len(heads) + 1):
         node, steps = m, 0
         while node and steps <= len(heads):
             node, steps = heads[node - 1], steps + 1
         if node:
-            raise _malformed(
-                path, int(rows[m - 1][-1]), f"token {m} is on or below a cycle of heads"
-            )
+            raise at(path, int(rows[m - 1][-1]), f"token {m} is on or below a cycle of heads")
     forms, lemmas, upos, xpos, relations = ([row[c] for row in rows] for c in (1, 2, 3, 4, 7))
     return Sentence(forms, lemmas, upos, xpos, heads, relations)
-
-
-def _malformed(path: str, line: int, reason: str) -> FileFormatError:
-    return FileFormatError(f"{path}, line {line}: {reason}.")

@@ -18,15 +18,13 @@ ids like ``8.1`` or ``3-4`` are left out.
 
 from __future__ import annotations
 
-import gzip
 import os
-import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from structopt.datasets.home import find_data
-from structopt.errors import FileFormatError
+from structopt.datasets.text_files import at, read_lines
 
 NAMES = tuple(f"srl_ewt/en_ewt-up-dev.conllu{end}" for end in (".gz", ""))
 ADVICE = "It is the file en_ewt-up-dev.conllu of UP_English-EWT in UniversalPropositions/UP-1.0."
@@ -74,22 +72,13 @@ def load_srl(*, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
 
 
 def read_srl(path: str | os.PathLike[str]) -> list[Sentence]:
-    """Read one file of sentences, gzipped (``.gz``) or plain."""
-    source = Path(path)
-    try:
-        with gzip.open(source) if source.suffix == ".gz" else source.open("rb") as lines:
-            return list(_sentences(source, lines))
-    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise FileFormatError(f"{source}: not a whole gzip file ({error}).") from error
+    """Read one file of sentences, gzipped or plain."""
+    return list(_sentences(Path(path)))
 
 
-def _sentences(path: Path, lines: Iterable[bytes]) -> Iterator[Sentence]:
+def _sentences(path: Path) -> Iterator[Sentence]:
     rows: list[tuple[int, list[str]]] = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode("utf-8").rstrip("\r\n")
-        except UnicodeDecodeError as error:
-            raise _malformed(path, number, f"not UTF-8 ({error.reason})") from error
+    for number, text in read_lines(path):
         if not text.strip():
             if rows:
                 yield _sentence(path, rows)
@@ -98,7 +87,7 @@ def _sentences(path: Path, lines: Iterable[bytes]) -> Iterator[Sentence]:
             fields = [field.strip() or "_" for field in text.split("\t")]
             if len(fields) < COLUMNS:
                 reason = f"{len(fields)} columns; expected {COLUMNS} or more, tab separated"
-                raise _malformed(path, number, reason)
+                raise at(path, number, reason)
             if "." not in fields[0] and "-" not in fields[0]:
                 rows.append((number, fields))
     if rows:
@@ -111,16 +100,16 @@ def _sentence(path: Path, rows: list[tuple[int, list[str]]]) -> Sentence:
     heads = []
     for t, (number, fields) in enumerate(rows):
         if fields[0] != str(t + 1):
-            raise _malformed(path, number, f"word {fields[0]!r} stands where {t + 1} should")
+            raise at(path, number, f"word {fields[0]!r} stands where {t + 1} should")
         if not fields[6].isdecimal() or int(fields[6]) > len(rows) or int(fields[6]) == t + 1:
             reason = f"the head is {fields[6]!r}; expected a number from 0 to {len(rows)}"
-            raise _malformed(path, number, reason + ", not the word itself")
+            raise at(path, number, reason + ", not the word itself")
         heads.append(int(fields[6]) - 1)
     for number, fields in rows:
         labels = fields[COLUMNS + 1 :]
         if len(labels) < len(places) or any(label != "_" for label in labels[len(places) :]):
             reason = f"{len(labels)} columns of arguments for {len(places)} predicates"
-            raise _malformed(path, number, reason)
+            raise at(path, number, reason)
     predicates = []
     for column, t in enumerate(places):
         labels = [fields[COLUMNS + 1 + column] for _, fields in rows]
@@ -128,7 +117,3 @@ def _sentence(path: Path, rows: list[tuple[int, list[str]]]) -> Sentence:
         predicates.append(Predicate(t, senses[t], found))
     words, lemmas, tags, relations = (tuple(f[c] for _, f in rows) for c in (1, 2, 4, 7))
     return Sentence(words, lemmas, tags, tuple(heads), relations, tuple(predicates))
-
-
-def _malformed(path: Path, number: int, reason: str) -> FileFormatError:
-    return FileFormatError(f"{path}, line {number}: {reason}.")

@@ -170,7 +170,7 @@ class Extragradient(Method):
         self.iterations = 0
         """Iterations done."""
         self._proven, self._projecting = True, 0.0
-        self._states: list[Any] = [None, None]  # of predictions and of corrections
+        self._state: Any = None  # of the last projection
         start = self._at(self._form.nearest(np.zeros(data.n_features)), self._outputs.gold)
         self._moved = self.beta * self.omega * float(np.linalg.norm(start.grad_z))
         self._length = np.inf
@@ -228,14 +228,14 @@ class Extragradient(Method):
         self._total_w += self.beta * ahead.w
         self._total_z += self.beta * ahead.z
         self._total += self.beta
-        self._now = self._move(now, ahead, 1)
+        self._now = self._move(now, ahead)
         self.iterations += 1
         if r < 0.7 * self.nu:
             self.beta *= 1.2
 
     def _predict(self, now: Iterate) -> tuple[Iterate, float]:
         """Return the prediction and its r."""
-        ahead = self._move(now, now, 0)
+        ahead = self._move(now, now)
         scale = np.sqrt(self._metric)
         far_w, far_z = np.linalg.norm(scale * (ahead.w - now.w)), np.linalg.norm(ahead.z - now.z)
         bent_w = np.linalg.norm((ahead.grad_w - now.grad_w) / scale)
@@ -247,14 +247,14 @@ class Extragradient(Method):
         bent = np.sqrt(bent_w**2 / self.omega + self.omega * bent_z**2)
         return ahead, float(self.beta * bent / self._length)
 
-    def _move(self, point: Iterate, along: Iterate, state: int) -> Iterate:
+    def _move(self, point: Iterate, along: Iterate) -> Iterate:
         """Step from a point along the gradients of another."""
         step = self.beta / self.omega / self._metric
         w = self._form.nearest(point.w - step * along.grad_w, self._metric)
         aim = point.z + self.beta * self.omega * along.grad_z
         start = time.perf_counter()
         error = max(_ACCURACY * self._moved, self._rms() * np.sqrt(len(aim)))
-        z, _, self._states[state] = self._outputs.project(aim, error, self._states[state])
+        z, _, self._state = self._outputs.project(aim, error, self._state)
         self._projecting += time.perf_counter() - start
         return self._at(w, z)
 

@@ -1,0 +1,8 @@
+"""``python -m structopt`` is the command ``structopt``."""
+
+import sys
+
+from structopt.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -19,6 +19,13 @@ def test_version(capsys):
     assert capsys.readouterr().out == f"structopt {structopt.__version__}\n"
 
 
+def test_the_module_is_the_command():
+    done = subprocess.run(
+        [sys.executable, "-m", "structopt", "--version"], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == f"structopt {structopt.__version__}\n"
+
+
 def test_help_imports_nothing_heavy():
     code = (
         "import sys; from structopt import cli\n"

@@ -11,6 +11,12 @@ quadratic they are linear in alpha. A visit to a group (the rows of one slack) c
 of its planes, solves that block by SMO on the group's own small matrix of plane products, and
 moves w once. Sweeps go on until the master's duality gap, which the slopes give for free, is small
 enough; later sweeps visit only the groups that still have a share in it.
+
+Between sweeps multipliers are carried on in the direction of the last one (Nesterov's momentum),
+
+    alpha <- feasible(alpha + beta (alpha - alpha of one sweep ago)),    beta = (k - 1) / (k + 2)
+
+up to a largest beta, with k counted from 1 again whenever the dual value falls.
 """
 
 from __future__ import annotations
@@ -30,6 +36,10 @@ from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
+
+_MOMENTUM = 0.85
+"""The largest beta. OCR letters, fold 1, ten values of C from 0.01 to 1 as a path take 2,750 sweeps
+with beta = 0, and 980 / 970 / 1,160 up to 0.8 / 0.85 / 0.9."""
 
 
 @dataclass
@@ -77,7 +87,7 @@ class Ascent(Backend):
     steps : int
         Steps inside one block, in one visit, at most.
     momentum : bool
-        Whether multipliers are carried on between sweeps.
+        Whether multipliers are carried on between sweeps. Not worth it for a few sweeps a solve.
     seed : int
         Of the order in which groups are visited.
     """
@@ -161,8 +171,7 @@ class Ascent(Backend):
         )
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: _Layout | None = None
-        self._solves = 0
-        self._pushes = 0
+        self._solves = self._pushes = 0
 
     def append(self, rows: Rows) -> None:
         """Add cut rows as planes."""
@@ -206,7 +215,7 @@ class Ascent(Backend):
         place = np.cumsum(keep) - 1
         stays = keep[self._planes.row]
         which = np.flatnonzero(stays)
-        if np.any(self._planes.before[~stays]):
+        if np.any(self._planes.before[~stays]):  # the last sweep's weights had a share of it
             self._pushes = 0
         if self._layout is not None:
             self._layout = self._layout.taken(which)
@@ -220,10 +229,9 @@ class Ascent(Backend):
         alpha = np.maximum(p.sign * cut_duals[p.row], 0.0) * p.weight
         load = np.bincount(p.group, alpha * p.soft, minlength=self._n_groups)
         cap = self._caps(np.arange(self._n_groups))
-        self._solves = 0
+        self._solves = self._pushes = 0
         fits = np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
         p.alpha = alpha * np.where(p.soft, fits, 1.0)
-        self._pushes = 0
 
     def shift(self, linear: Floats, stretch: float) -> None:
         """Change the linear cost of the weights and stretch their inverse curvature by a factor.
@@ -268,7 +276,8 @@ class Ascent(Backend):
             size = len(self._inverse)
             self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
             self._w = self._weights_of(self._v)
-            self._pushes = 0
+            before_v = kernels.pull_of(*layout.planes, *layout.parts, *base, before, size)
+            self._before = before_v * self._inverse if self._pure else before_v
         self._solves += 1
         v, w = self._v, self._w
         gaps = np.zeros(len(cap))
@@ -287,8 +296,7 @@ class Ascent(Backend):
             visits += len(visited)
             sweeps += 1
             dual = self._dual(alpha, layout.rhs, v, w)
-            if dual < reached:
-                self._pushes = 0
+            self._pushes = self._pushes if dual >= reached else 0
             reached = dual
             small = gaps.sum() <= tolerance * max(abs(dual), 1e-12)
             converged = small and everyone
@@ -298,22 +306,20 @@ class Ascent(Backend):
         return self._solution(layout.groups, hinge, converged, visits)
 
     def _push(self, layout: _Layout, cap: Floats, alpha: Floats, before: Floats) -> None:
-        """Carry multipliers on in the direction of the last sweep, as far as they stay feasible."""
+        """Carry multipliers on in the direction of the last sweep, and the weights with them."""
         from structopt.backends import ascent_kernels as kernels
 
-        now = self._w if self._pure else self._v
         self._pushes += 1
-        share = (self._pushes - 1) / (self._pushes + 2)
-        if share == 0.0:
+        beta = min(_MOMENTUM, (self._pushes - 1) / (self._pushes + 2))
+        now = self._w if self._pure else self._v  # what is linear in alpha
+        last, self._before = self._before, now.copy()
+        if beta == 0.0:
             before[:] = alpha
-            self._before = now.copy()
             return
-        off = kernels.push(layout.planes[0], layout.soft, cap, share, alpha, before)
-        ahead = now + share * (now - self._before)
-        self._before = now.copy()
+        off = kernels.push(layout.planes[0], layout.soft, cap, beta, alpha, before)
         base = (self._base.indptr, self._base.indices, self._base.data)
-        pull = kernels.pull_of(*layout.planes, *layout.parts, *base, off, len(now))
-        now[:] = ahead + (pull * self._inverse if self._pure else pull)
+        back = kernels.pull_of(*layout.planes, *layout.parts, *base, off, len(now))
+        now += beta * (now - last) + (back * self._inverse if self._pure else back)
         if not self._pure:
             self._w[:] = self._weights_of(now)
 

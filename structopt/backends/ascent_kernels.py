@@ -237,8 +237,8 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, 
 
 
 @njit(cache=True)
-def push(group_ptr, soft, cap, share, alpha, before):
-    """Move alpha to the feasible point near ``alpha + share (alpha - before)``.
+def push(group_ptr, soft, cap, beta, alpha, before):
+    """Move alpha to a feasible point near ``alpha + beta (alpha - before)``.
 
     ``before`` becomes what alpha was; return how far the feasible point is off.
     """
@@ -247,7 +247,7 @@ def push(group_ptr, soft, cap, share, alpha, before):
         total = 0.0
         for r in range(group_ptr[g], group_ptr[g + 1]):
             here = alpha[r]
-            ahead = here + share * (here - before[r])
+            ahead = here + beta * (here - before[r])
             before[r] = here
             alpha[r] = max(ahead, 0.0)
             off[r] = alpha[r] - ahead

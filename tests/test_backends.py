@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import cvxpy as cp
@@ -12,6 +13,7 @@ import scipy.sparse as sp
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from structopt.backends.ascent import Ascent
 from structopt.backends.clarabel import Clarabel
 from structopt.backends.columns import Columns, one_sided
 from structopt.backends.extragradient import Extragradient
@@ -410,7 +412,7 @@ def test_highs_keeps_its_basis():
     first = backend.solve(tolerance=1e-6)
     assert first.iterations > 10
     again = backend.solve(tolerance=1e-6)
-    assert again.iterations == 0
+    assert again.iterations <= 2  # of a degenerate vertex
     loose = (rows.matrix(p) @ first.x) - rows.lower > 1e-6
     backend.delete(~loose)
     after = backend.solve(tolerance=1e-6)
@@ -510,3 +512,55 @@ def test_multipliers_of_sides_that_do_not_exist_are_dropped():
     y = np.array([-1.0, 1.0, -1.0, 1.0, 5.0])
     lower, upper = np.array([0, -INF, -INF, 0, -INF]), np.array([INF, 0, 0, INF, INF])
     assert one_sided(y, lower, upper).tolist() == [0, 0, -1, 1, 0]
+
+
+def quadratic_master(d, k, m, seed=0):
+    """The ridge master with random margin cuts."""
+    rng = np.random.default_rng(seed)
+    P, q, lb = np.zeros(d + k), np.zeros(d + k), np.full(d + k, -INF)
+    P[:d], q[d:], lb[d:] = 1.0, 1.0, 0.0
+    p = program(q, P=np.diag(P), lb=lb, weights=slice(0, d))
+    p = replace(p, slacks=np.arange(d, d + k))
+    rows = np.zeros((m, d + k))
+    rows[:, :d] = rng.normal(size=(m, d))
+    rows[np.arange(m), d + rng.integers(0, k, m)] = 1.0
+    return p, cuts(p, rows, rng.integers(1, 5, m))
+
+
+def test_momentum_keeps_weights_and_multipliers_together_and_saves_sweeps():
+    p, rows = quadratic_master(40, 30, 200)
+    found = {}
+    for momentum in (False, True):
+        backend = started(Ascent(max_sweeps=5000, momentum=momentum), p)
+        backend.append(rows)
+        for tolerance in (1e-1, 1e-2, 1e-4):
+            found[momentum] = backend.solve(tolerance=tolerance)
+            pulled = rows.pull(p, found[momentum].cut_duals)[p.weights]
+            assert found[momentum].x[p.weights] == pytest.approx(pulled, abs=1e-9)
+            assert np.all(found[momentum].cut_duals >= 0)
+        assert found[momentum].status == "optimal"
+    values = [p.objective(found[momentum].x) for momentum in (False, True)]
+    assert values[0] == pytest.approx(values[1], rel=1e-3)
+    assert found[True].iterations < found[False].iterations / 2
+
+
+def test_highs_goes_on_from_a_vertex_at_another_price():
+    p, rows = large_master(30, 10, 40)
+    p = replace(p, slacks=np.arange(30, 40))
+    first, second = started(HiGHS(), p), started(HiGHS(), p)
+    for backend in (first, second):
+        backend.append(rows)
+    found = first.solve(tolerance=1e-6)
+    second.warm(found.cut_duals, found.x[p.weights])
+    again = second.solve(tolerance=1e-6)
+    assert found.iterations > 0
+    assert again.iterations <= 2  # of a degenerate vertex
+    assert again.x == pytest.approx(found.x, abs=1e-9)
+    dearer = replace(p, q=1.2 * p.q)
+    cold, warm = started(HiGHS(), dearer), started(HiGHS(), dearer)
+    for backend in (cold, warm):
+        backend.append(rows)
+    warm.warm(found.cut_duals, found.x[p.weights])
+    answers = [backend.solve(tolerance=1e-6) for backend in (cold, warm)]
+    assert answers[1].iterations < answers[0].iterations
+    assert dearer.objective(answers[0].x) == pytest.approx(dearer.objective(answers[1].x))

@@ -11,6 +11,12 @@ quadratic they are linear in alpha. A visit to a group (the rows of one slack) c
 of its planes, solves that block by SMO on the group's own small matrix of plane products, and
 moves w once. Sweeps go on until the master's duality gap, which the slopes give for free, is small
 enough; later sweeps visit only the groups that still have a share in it.
+
+Between sweeps multipliers are carried on in the direction of the last one (Nesterov's momentum),
+
+    alpha <- feasible(alpha + beta (alpha - alpha of one sweep ago)),    beta = (k - 1) / (k + 2)
+
+up to a largest beta, with k counted from 1 again whenever the dual value falls.
 """
 
 from __future__ import annotations
@@ -31,6 +37,10 @@ from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
 
+_MOMENTUM = 0.85
+"""The largest beta. OCR letters, fold 1, ten values of C from 0.01 to 1 as a path take 2,750 sweeps
+with beta = 0, and 980 / 970 / 1,160 up to 0.8 / 0.85 / 0.9."""
+
 
 @dataclass
 class _Planes:
@@ -44,11 +54,13 @@ class _Planes:
     rhs: Floats
     directions: Directions  # coefficients already scaled
     alpha: Floats
+    before: Floats  # alpha one sweep ago
 
     def take(self, which: Ints) -> _Planes:
         return _Planes(
             self.row[which], self.sign[which], self.weight[which], self.group[which],
             self.soft[which], self.rhs[which], self.directions.take(which), self.alpha[which],
+            self.before[which],
         )  # fmt: skip
 
     def plus(self, other: _Planes) -> _Planes:
@@ -61,6 +73,7 @@ class _Planes:
             rhs=np.concatenate([self.rhs, other.rhs]),
             directions=Directions.concatenate([self.directions, other.directions]),
             alpha=np.concatenate([self.alpha, other.alpha]),
+            before=np.concatenate([self.before, other.before]),
         )
 
 
@@ -73,6 +86,8 @@ class Ascent(Backend):
         Sweeps over the groups in one solve at most.
     steps : int
         Steps inside one block, in one visit, at most.
+    momentum : bool
+        Whether multipliers are carried on between sweeps. Not worth it for a few sweeps a solve.
     seed : int
         Of the order in which groups are visited.
     """
@@ -83,8 +98,11 @@ class Ascent(Backend):
     max_age = 5
     finisher = "clarabel"
 
-    def __init__(self, *, max_sweeps: int = 500, steps: int = 10, seed: int = 0) -> None:
+    def __init__(
+        self, *, max_sweeps: int = 500, steps: int = 10, momentum: bool = True, seed: int = 0
+    ) -> None:
         self.max_sweeps, self.steps, self.seed = max_sweeps, steps, seed
+        self.momentum = momentum
 
     # ------------------------------------------------------------------ recognising the form
     def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
@@ -148,10 +166,12 @@ class Ascent(Backend):
         none = Directions(np.zeros(1, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
         empty = np.zeros(0)
         soft = np.zeros(0, dtype=bool)
-        self._planes = _Planes(none.source, empty, empty, none.source, soft, empty, none, empty)
+        self._planes = _Planes(
+            none.source, empty, empty, none.source, soft, empty, none, empty, empty
+        )
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: _Layout | None = None
-        self._solves = 0
+        self._solves = self._pushes = 0
 
     def append(self, rows: Rows) -> None:
         """Add cut rows as planes."""
@@ -187,12 +207,16 @@ class Ascent(Backend):
         return _Planes(
             which + self._n_rows, np.full(len(which), sign), weight[which], slack[which],
             soft[which], sign * (bound / weight)[which], scaled, np.zeros(len(which)),
+            np.zeros(len(which)),
         )  # fmt: skip
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only some cut rows."""
         place = np.cumsum(keep) - 1
-        which = np.flatnonzero(keep[self._planes.row])
+        stays = keep[self._planes.row]
+        which = np.flatnonzero(stays)
+        if np.any(self._planes.before[~stays]):  # the last sweep's weights had a share of it
+            self._pushes = 0
         if self._layout is not None:
             self._layout = self._layout.taken(which)
         self._planes = self._planes.take(which)
@@ -205,7 +229,7 @@ class Ascent(Backend):
         alpha = np.maximum(p.sign * cut_duals[p.row], 0.0) * p.weight
         load = np.bincount(p.group, alpha * p.soft, minlength=self._n_groups)
         cap = self._caps(np.arange(self._n_groups))
-        self._solves = 0
+        self._solves = self._pushes = 0
         fits = np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
         p.alpha = alpha * np.where(p.soft, fits, 1.0)
 
@@ -246,20 +270,24 @@ class Ascent(Backend):
         deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
         layout = self._arrange()
         base = (self._base.indptr, self._base.indices, self._base.data)
-        alpha = self._planes.alpha[layout.order]
+        alpha, before = self._planes.alpha[layout.order], self._planes.before[layout.order]
         cap = self._caps(layout.groups)
         if self._solves % _REFRESH == 0:  # from scratch, so that rounding never accumulates
             size = len(self._inverse)
             self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
             self._w = self._weights_of(self._v)
+            before_v = kernels.pull_of(*layout.planes, *layout.parts, *base, before, size)
+            self._before = before_v * self._inverse if self._pure else before_v
         self._solves += 1
         v, w = self._v, self._w
         gaps = np.zeros(len(cap))
         converged = len(cap) == 0
         visits = sweeps = 0
-        everyone = True
+        everyone, reached = True, -np.inf
         while not converged and sweeps < self.max_sweeps and time.perf_counter() < deadline:
             visited = np.arange(len(cap)) if everyone else np.flatnonzero(gaps > 0.2 * gaps.mean())
+            if self.momentum:
+                self._push(layout, cap, alpha, before)
             kernels.sweep(
                 self._random.permutation(visited), *layout.planes, layout.rhs, layout.soft,
                 *layout.parts, *layout.gram, *base, cap, alpha, gaps, v, w,
@@ -267,12 +295,33 @@ class Ascent(Backend):
             )  # fmt: skip
             visits += len(visited)
             sweeps += 1
-            small = gaps.sum() <= tolerance * max(abs(self._dual(alpha, layout.rhs, v, w)), 1e-12)
+            dual = self._dual(alpha, layout.rhs, v, w)
+            self._pushes = self._pushes if dual >= reached else 0
+            reached = dual
+            small = gaps.sum() <= tolerance * max(abs(dual), 1e-12)
             converged = small and everyone
             everyone = small or not everyone
-        self._planes.alpha[layout.order] = alpha
+        self._planes.alpha[layout.order], self._planes.before[layout.order] = alpha, before
         hinge = kernels.hinges(*layout.planes, layout.rhs, layout.soft, *layout.parts, *base, w)
         return self._solution(layout.groups, hinge, converged, visits)
+
+    def _push(self, layout: _Layout, cap: Floats, alpha: Floats, before: Floats) -> None:
+        """Carry multipliers on in the direction of the last sweep, and the weights with them."""
+        from structopt.backends import ascent_kernels as kernels
+
+        self._pushes += 1
+        beta = min(_MOMENTUM, (self._pushes - 1) / (self._pushes + 2))
+        now = self._w if self._pure else self._v  # what is linear in alpha
+        last, self._before = self._before, now.copy()
+        if beta == 0.0:
+            before[:] = alpha
+            return
+        off = kernels.push(layout.planes[0], layout.soft, cap, beta, alpha, before)
+        base = (self._base.indptr, self._base.indices, self._base.data)
+        back = kernels.pull_of(*layout.planes, *layout.parts, *base, off, len(now))
+        now += beta * (now - last) + (back * self._inverse if self._pure else back)
+        if not self._pure:
+            self._w[:] = self._weights_of(now)
 
     def _weights_of(self, v: Floats) -> Floats:
         pull = v - self._linear

@@ -236,6 +236,32 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, 
                     w[j] = respond(v[j] - linear[j], l1[j], inverse[j], lb[j], ub[j])
 
 
+@njit(cache=True)
+def push(group_ptr, soft, cap, beta, alpha, before):
+    """Move alpha to a feasible point near ``alpha + beta (alpha - before)``.
+
+    ``before`` becomes what alpha was; return how far the feasible point is off.
+    """
+    off = np.zeros(len(alpha))
+    for g in range(len(group_ptr) - 1):
+        total = 0.0
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            here = alpha[r]
+            ahead = here + beta * (here - before[r])
+            before[r] = here
+            alpha[r] = max(ahead, 0.0)
+            off[r] = alpha[r] - ahead
+            if soft[r]:
+                total += alpha[r]
+        if total > cap[g]:
+            fits = cap[g] / total
+            for r in range(group_ptr[g], group_ptr[g + 1]):
+                if soft[r]:
+                    off[r] -= (1.0 - fits) * alpha[r]
+                    alpha[r] *= fits
+    return off
+
+
 @njit(cache=True, inline="always")
 def respond(pull, l1, inverse, lb, ub):
     """Return the minimiser of ``1/(2 inverse) w^2 - pull w + l1 |w|`` over lb <= w <= ub."""

@@ -66,7 +66,7 @@ class Proximal(Backend):
         program = master.program
         assert program is not None, "refusal() turns conic masters away"
         self._program = program
-        self._ascent = Ascent(max_sweeps=self.sweeps, seed=self.seed)
+        self._ascent = Ascent(max_sweeps=self.sweeps, momentum=False, seed=self.seed)
         self._ascent.start(SimpleNamespace(program=_with_proximal_term(program)))
         weights = program.weights
         self._centre = np.clip(0.0 * program.q[weights], program.lb[weights], program.ub[weights])

@@ -152,7 +152,7 @@ class EM(Method):
         self.update = update
         self._lagrangian, self._averages = Lagrangian(program), Averages()
         seed = 0 if random_state is None else random_state
-        self._ascent = Ascent(max_sweeps=_SWEEPS, steps=_STEPS, seed=seed)
+        self._ascent = Ascent(max_sweeps=_SWEEPS, steps=_STEPS, momentum=False, seed=seed)
         self._ascent.start(self.master)
         self._scales: Floats | None = None
         self._smoothing, self._value = np.inf, np.inf

@@ -130,11 +130,30 @@ def separate(
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
+        raised = _lowered(master, data, raised)
     residual = 0.0 if master.program is None else master.program.residual(raised)
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
     value = master.objective(raised)
     rounding = 0.0 if violated else value - _without_excess(master, lifted, bare, value)
     return Separation(raised, value, residual, worst, found, here, exact, rounding)
+
+
+def _lowered(master: RestrictedMaster, data: DataSet, x: Floats) -> Floats:
+    """Lower the slacks of a feasible point to what the oracles ask for there."""
+    weights = np.ascontiguousarray(x[master.weight_columns])
+    asked: dict[Oracle, list[Answers]] = {}
+    bare = x.copy()
+    bare[master.slack_columns] = 0.0
+    raised = bare.copy()
+    for number, family in enumerate(master.families[:1]):
+        if family.oracle not in asked:
+            asked[family.oracle] = data.ask(family.oracle, weights)
+        collect = _jointly if family.joint else _one_by_one
+        candidates = collect(data, family.oracle, asked[family.oracle])
+        explicit = partial(_explicit, data, candidates, np.arange(len(candidates.numbers)))
+        parts = master.lift(number, candidates.numbers, explicit)
+        _raise_slacks(master, parts, candidates, bare, raised)
+    return raised
 
 
 def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:

@@ -24,10 +24,15 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
+from structopt.backends.face_step import Products, face_step
 from structopt.errors import IncompatibleError
 from structopt.program import Program, Rows
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 
+import os
+HG = float(os.environ.get("HG", "1"))
+FS = int(os.environ.get("FS","20"))
+_MOST = 4e6
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
 
@@ -151,7 +156,7 @@ class Ascent(Backend):
         self._planes = _Planes(none.source, empty, empty, none.source, soft, empty, none, empty)
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: _Layout | None = None
-        self._solves = 0
+        self._solves, self._products = 0, Products()
 
     def append(self, rows: Rows) -> None:
         """Add cut rows as planes."""
@@ -193,6 +198,7 @@ class Ascent(Backend):
         """Keep only some cut rows."""
         place = np.cumsum(keep) - 1
         which = np.flatnonzero(keep[self._planes.row])
+        self._products.keep(which, len(self._planes.row))
         if self._layout is not None:
             self._layout = self._layout.taken(which)
         self._planes = self._planes.take(which)
@@ -218,6 +224,7 @@ class Ascent(Backend):
         self._pure = False
         if stretch != 1.0:
             self._inverse = self._inverse * stretch
+            self._products = Products()
             if self._layout is not None:
                 self._layout.gram[1][:] *= stretch
         if self._solves:
@@ -229,7 +236,7 @@ class Ascent(Backend):
         Multipliers stay; weights and plane products are built anew in the next solve.
         """
         self._inverse = np.where(self._lb == self._ub, 0.0, inverse)
-        self._layout, self._solves = None, 0
+        self._layout, self._solves, self._products = None, 0, Products()
 
     def _caps(self, groups: Ints) -> Floats:
         costs = self._program.q[self._program.slacks]
@@ -254,25 +261,51 @@ class Ascent(Backend):
             self._w = self._weights_of(self._v)
         self._solves += 1
         v, w = self._v, self._w
-        gaps = np.zeros(len(cap))
+        gaps, violated = np.zeros(len(cap)), np.zeros(len(cap))
+        hard = np.flatnonzero(~layout.soft)
         converged = len(cap) == 0
         visits = sweeps = 0
         everyone = True
+        due = wait = FS
         while not converged and sweeps < self.max_sweeps and time.perf_counter() < deadline:
             visited = np.arange(len(cap)) if everyone else np.flatnonzero(gaps > 0.2 * gaps.mean())
             kernels.sweep(
                 self._random.permutation(visited), *layout.planes, layout.rhs, layout.soft,
-                *layout.parts, *layout.gram, *base, cap, alpha, gaps, v, w,
+                *layout.parts, *layout.gram, *base, cap, alpha, gaps, violated, v, w,
                 self._inverse, self._linear, self._l1, self._lb, self._ub, self._pure, self.steps,
             )  # fmt: skip
+            if self._pure and sweeps >= due and np.any(alpha[hard] > 0):
+                size = np.count_nonzero(alpha)
+                if size * (size + len(w)) <= _MOST:
+                    wait = wait if self._step_jointly(layout, alpha, cap, w) else 2 * wait
+                due = sweeps + wait
             visits += len(visited)
             sweeps += 1
-            small = gaps.sum() <= tolerance * max(abs(self._dual(alpha, layout.rhs, v, w)), 1e-12)
+            excess = 0.0
+            if HG and len(hard):
+                excess = alpha[hard].sum() * violated.max()
+            small = gaps.sum() + HG * excess <= tolerance * max(abs(self._dual(alpha, layout.rhs, v, w)), 1e-12)
             converged = small and everyone
             everyone = small or not everyone
         self._planes.alpha[layout.order] = alpha
         hinge = kernels.hinges(*layout.planes, layout.rhs, layout.soft, *layout.parts, *base, w)
         return self._solution(layout.groups, hinge, converged, visits)
+
+    def _step_jointly(self, layout: _Layout, alpha: Floats, cap: Floats, w: Floats) -> bool:
+        """Take a Newton step over all multipliers in use; say whether it gained."""
+        used = np.flatnonzero(alpha > 0)
+        planes = layout.order[used]
+        matrix = self._planes.directions.take(planes).tocsr(self._base, len(w))
+        gram = self._products.among(planes, matrix.toarray() * np.sqrt(self._inverse))
+        sizes = np.diff(layout.planes[0])
+        group = np.repeat(np.arange(len(sizes)), sizes)[used]
+        limit = np.where(layout.soft[used], cap[group], np.inf)
+        better = face_step(alpha[used], layout.rhs[used] - matrix @ w, gram, group, limit)
+        if better is None:
+            return False
+        w += self._inverse * (matrix.T @ (better - alpha[used]))
+        alpha[used] = better
+        return True
 
     def _weights_of(self, v: Floats) -> Floats:
         pull = v - self._linear

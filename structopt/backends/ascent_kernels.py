@@ -179,7 +179,7 @@ def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
 
 @njit(cache=True)
 def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
-          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps,
+          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps, violated,
           v, w, inverse, linear, l1, lb, ub, pure, steps):  # fmt: skip
     """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``."""
     most_planes, most_parts = 1, 1
@@ -210,6 +210,7 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, 
             else:  # hard rows have no cap: a violation counts at the price that stands
                 price += alpha[r]
                 broken = max(broken, s)
+        violated[g] = broken
         gaps[g] = (cap[g] * worst if worst > 0.0 else 0.0) + price * broken - used
         settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c],
                      soft[first : first + c], c, cap[g], total, steps)  # fmt: skip

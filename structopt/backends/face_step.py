@@ -66,7 +66,7 @@ def face_step(
 
     ``cap`` bounds the sum over each plane's group; infinity for planes without a slack.
     """
-    lead = _leaders(group, alpha, cap)
+    lead, room = _leaders(group, alpha, cap)
     moved = np.flatnonzero(lead != np.arange(len(alpha)))
     tied = np.flatnonzero(lead[moved] >= 0)
     leaders = lead[moved[tied]]
@@ -77,7 +77,7 @@ def face_step(
     block[:, tied] -= lead_columns
     reduced[tied] -= slope[leaders]
     d = np.zeros(len(alpha))
-    d[moved] = _pivoted(block, reduced, alpha[moved])
+    d[moved] = _pivoted(block, reduced, alpha[moved], np.where(np.isfinite(cap), group, -1)[moved], room)
     np.subtract.at(d, leaders, d[moved[tied]])
     for k in range(_HALVINGS):
         better = _fitted(alpha + 0.5**k * d, group, cap)
@@ -87,41 +87,62 @@ def face_step(
     return None
 
 
-def _pivoted(gram: Floats, slope: Floats, alpha: Floats) -> Floats:
-    """Return the best step with ``alpha + step >= 0``, or where the pivots ended."""
-    if len(alpha) == 0:
+def _pivoted(gram: Floats, slope: Floats, alpha: Floats, group: Ints, room: Floats) -> Floats:
+    """Return the best step with ``alpha + step >= 0`` and sums over groups up to their room.
+
+    Group -1 has no limit. Where pivots do not end, the last step is returned.
+    """
+    n, soft = len(alpha), group >= 0
+    if n == 0:
         return alpha
-    gram[np.diag_indices(len(gram))] += _RIDGE * np.trace(gram) / len(gram)
+    gram[np.diag_indices(n)] += _RIDGE * np.trace(gram) / n
     factor = cho_factor(gram, overwrite_a=True, check_finite=False)
+    members = np.where(soft, group, len(room))
+
+    def left(d: Floats) -> Floats:
+        """Return what is left to each bound: of the multipliers, then of the groups."""
+        return np.concatenate([alpha + d, room - np.bincount(members, d, len(room) + 1)[:-1]])
+
     newton = cho_solve(factor, slope, check_finite=False)
-    d, held = newton, np.zeros(0, dtype=np.int64)
-    columns = np.zeros((len(alpha), 0))
-    mu = np.zeros(0)
+    size = np.concatenate([alpha, room])
+    d, held, mu = newton, np.zeros(0, dtype=np.int64), np.zeros(0)
+    normals = columns = np.zeros((n, 0))
     for _ in range(_PIVOTS):
-        below = np.flatnonzero(alpha + d < -1e-9 * alpha)
-        below = np.setdiff1d(below, held)
+        below = np.setdiff1d(np.flatnonzero(left(d) < -1e-9 * size), held)
         stays = mu <= 0.0
         if len(below) == 0 and np.all(stays):
             break
-        units = np.zeros((len(alpha), len(below)))
-        units[below, np.arange(len(below))] = 1.0
-        added = cho_solve(factor, units, overwrite_b=True, check_finite=False)
+        own = below < n
+        added = np.zeros((n, len(below)))
+        added[below[own], np.flatnonzero(own)] = 1.0
+        added[:, ~own] = -1.0 * (group[:, None] == below[~own] - n)
         held = np.concatenate([held[stays], below])
-        columns = np.concatenate([columns[:, stays], added], axis=1)
-        mu = np.linalg.solve(columns[held], newton[held] + alpha[held])
+        normals = np.concatenate([normals[:, stays], added], axis=1)
+        solved = cho_solve(factor, added, check_finite=False)
+        columns = np.concatenate([columns[:, stays], solved], axis=1)
+        try:
+            mu = np.linalg.solve(normals.T @ columns, left(newton)[held])
+        except np.linalg.LinAlgError:
+            break
         d = newton - columns @ mu
     return d
 
 
-def _leaders(group: Ints, alpha: Floats, cap: Floats) -> Ints:
-    """Return for each plane in a group at its cap the group's largest, -1 elsewhere."""
+def _leaders(group: Ints, alpha: Floats, cap: Floats) -> tuple[Ints, Floats]:
+    """Return for each plane in a group at its cap the group's largest, -1 elsewhere.
+
+    Also how far the sum over each group's other planes may rise.
+    """
     finite = np.isfinite(cap)
     load = np.bincount(group, np.where(finite, alpha, 0.0))
     full = finite & (load[group] >= (1.0 - 1e-9) * cap)
     order = np.lexsort((alpha, full, group))  # a group's full ones last, the largest at the end
     largest = np.zeros(len(load), dtype=np.int64)
     largest[group[order]] = order
-    return np.where(full, largest[group], -1)
+    room = np.zeros(len(load))
+    room[group[finite]] = (cap - load[group])[finite]
+    room[group[full]] = alpha[largest[group[full]]]
+    return np.where(full, largest[group], -1), room
 
 
 def _fitted(alpha: Floats, group: Ints, cap: Floats) -> Floats:

@@ -30,6 +30,7 @@ from structopt.program import Program, Rows
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
 
 import os
+ALL = int(os.environ.get("ALL","0"))
 HG = float(os.environ.get("HG", "1"))
 FS = int(os.environ.get("FS","20"))
 _MOST = 4e6
@@ -274,7 +275,7 @@ class Ascent(Backend):
                 *layout.parts, *layout.gram, *base, cap, alpha, gaps, violated, v, w,
                 self._inverse, self._linear, self._l1, self._lb, self._ub, self._pure, self.steps,
             )  # fmt: skip
-            if self._pure and sweeps >= due and np.any(alpha[hard] > 0):
+            if self._pure and sweeps >= due and (ALL or np.any(alpha[hard] > 0)):
                 size = np.count_nonzero(alpha)
                 if size * (size + len(w)) <= _MOST:
                     wait = wait if self._step_jointly(layout, alpha, cap, w) else 2 * wait
@@ -295,17 +296,21 @@ class Ascent(Backend):
         """Take a Newton step over all multipliers in use; say whether it gained."""
         used = np.flatnonzero(alpha > 0)
         planes = layout.order[used]
-        matrix = self._planes.directions.take(planes).tocsr(self._base, len(w))
-        gram = self._products.among(planes, matrix.toarray() * np.sqrt(self._inverse))
+        scale = np.sqrt(self._inverse)
+        rows, gram = self._products.of(planes, lambda new: scale * self._dense(new))
         sizes = np.diff(layout.planes[0])
         group = np.repeat(np.arange(len(sizes)), sizes)[used]
         limit = np.where(layout.soft[used], cap[group], np.inf)
-        better = face_step(alpha[used], layout.rhs[used] - matrix @ w, gram, group, limit)
+        better = face_step(alpha[used], layout.rhs[used] - rows @ (w / scale), gram, group, limit)
         if better is None:
             return False
-        w += self._inverse * (matrix.T @ (better - alpha[used]))
+        w += scale * ((better - alpha[used]) @ rows)
         alpha[used] = better
         return True
+
+    def _dense(self, planes: Ints) -> Floats:
+        directions = self._planes.directions.take(planes)
+        return np.asarray(directions.tocsr(self._base, len(self._inverse)).toarray())
 
     def _weights_of(self, v: Floats) -> Floats:
         pull = v - self._linear

@@ -14,7 +14,10 @@ What then still misses a bound is cut off, and the step is taken only if the dua
 from __future__ import annotations
 
 
+from collections.abc import Callable
+
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
@@ -29,34 +32,41 @@ _RIDGE = 1e-9
 
 
 class Products:
-    """Products of planes, kept from step to step: most planes in use stay so.
+    """Planes in use as dense rows, and their products, kept from step to step: most stay in use.
 
     Planes go by a number that `keep` changes when some are deleted.
     """
 
     def __init__(self) -> None:
-        self._planes, self._gram = np.zeros(0, np.int64), np.zeros((0, 0))
+        self._planes = np.zeros(0, dtype=np.int64)
+        self._rows = self._gram = np.zeros((0, 0))
 
     def keep(self, which: Ints, count: int) -> None:
         """Renumber: plane ``which[k]`` of ``count`` becomes plane k, the others are gone."""
-        number = np.full(max(count, int(self._planes.max(initial=-1)) + 1), -1, dtype=np.int64)
+        number = np.full(count + 1, -1, dtype=np.int64)
         number[which] = np.arange(len(which))
-        planes = number[self._planes]
-        left = planes >= 0
-        self._planes, self._gram = planes[left], self._gram[np.ix_(left, left)]
+        self._planes = number[self._planes]  # -1, the last entry, for those that are gone
 
-    def among(self, planes: Ints, rows: Floats) -> Floats:
-        """Return all products of ``planes``, whose scaled rows are given."""
+    def of(self, planes: Ints, expand: Callable[[Ints], Floats]) -> tuple[Floats, Floats]:
+        """Return rows and products of ``planes``; ``expand`` makes the rows of those not known."""
+        here = np.flatnonzero(self._planes >= 0)
         place = np.full(int(max(planes.max(), self._planes.max(initial=-1))) + 1, -1)
-        place[self._planes] = np.arange(len(self._planes))
+        place[self._planes[here]] = here
         place = place[planes]
         old, new = np.flatnonzero(place >= 0), np.flatnonzero(place < 0)
+        if len(new) == 0 and len(old) == len(self._planes) and np.all(np.diff(place) == 1):
+            return self._rows, self._gram
+        added = expand(planes[new])
+        rows = np.empty((len(planes), added.shape[1]))
+        rows[new] = added
         gram = np.empty((len(planes), len(planes)))
-        gram[np.ix_(old, old)] = self._gram[np.ix_(place[old], place[old])]
-        fresh = rows[new] @ rows.T
+        if len(old):
+            rows[old] = self._rows.take(place[old], 0)
+            gram[np.ix_(old, old)] = self._gram.take(place[old], 0).take(place[old], 1)
+        fresh = added @ rows.T
         gram[new], gram[:, new] = fresh, fresh.T
-        self._planes, self._gram = planes, gram
-        return gram
+        self._planes, self._rows, self._gram = planes, rows, gram
+        return rows, gram
 
 
 def face_step(
@@ -70,11 +80,11 @@ def face_step(
     moved = np.flatnonzero(lead != np.arange(len(alpha)))
     tied = np.flatnonzero(lead[moved] >= 0)
     leaders = lead[moved[tied]]
-    block, reduced = gram[moved], slope[moved]
-    block[tied] -= gram[leaders]
-    lead_columns = block[:, leaders]
-    block = block[:, moved]
-    block[:, tied] -= lead_columns
+    block, reduced = gram.take(moved, 0), slope[moved]
+    block[tied] -= gram.take(leaders, 0)
+    reach = block.take(leaders, 1)
+    block = block.take(moved, 1)
+    block[:, tied] -= reach
     reduced[tied] -= slope[leaders]
     d = np.zeros(len(alpha))
     d[moved] = _pivoted(block, reduced, alpha[moved], np.where(np.isfinite(cap), group, -1)[moved], room)
@@ -92,36 +102,31 @@ def _pivoted(gram: Floats, slope: Floats, alpha: Floats, group: Ints, room: Floa
 
     Group -1 has no limit. Where pivots do not end, the last step is returned.
     """
-    n, soft = len(alpha), group >= 0
+    n, soft = len(alpha), np.flatnonzero(group >= 0)
     if n == 0:
         return alpha
     gram[np.diag_indices(n)] += _RIDGE * np.trace(gram) / n
     factor = cho_factor(gram, overwrite_a=True, check_finite=False)
-    members = np.where(soft, group, len(room))
-
-    def left(d: Floats) -> Floats:
-        """Return what is left to each bound: of the multipliers, then of the groups."""
-        return np.concatenate([alpha + d, room - np.bincount(members, d, len(room) + 1)[:-1]])
-
+    # limits: normals @ step + ends >= 0
+    row = np.concatenate([np.arange(n), n + group[soft]])
+    column = np.concatenate([np.arange(n), soft])
+    sign = np.repeat([1.0, -1.0], [n, len(soft)])
+    normals = sp.csr_array((sign, (row, column)), shape=(n + len(room), n))
+    ends = np.concatenate([alpha, room])
     newton = cho_solve(factor, slope, check_finite=False)
-    size = np.concatenate([alpha, room])
-    d, held, mu = newton, np.zeros(0, dtype=np.int64), np.zeros(0)
-    normals = columns = np.zeros((n, 0))
+    at_newton = normals @ newton + ends
+    d, held, mu, columns = newton, np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros((n, 0))
     for _ in range(_PIVOTS):
-        below = np.setdiff1d(np.flatnonzero(left(d) < -1e-9 * size), held)
-        stays = mu <= 0.0
-        if len(below) == 0 and np.all(stays):
+        broken = normals @ d + ends < -1e-9 * ends
+        broken[held] = False
+        stays, new = mu <= 0.0, np.flatnonzero(broken)
+        if len(new) == 0 and np.all(stays):
             break
-        own = below < n
-        added = np.zeros((n, len(below)))
-        added[below[own], np.flatnonzero(own)] = 1.0
-        added[:, ~own] = -1.0 * (group[:, None] == below[~own] - n)
-        held = np.concatenate([held[stays], below])
-        normals = np.concatenate([normals[:, stays], added], axis=1)
-        solved = cho_solve(factor, added, check_finite=False)
-        columns = np.concatenate([columns[:, stays], solved], axis=1)
+        added = cho_solve(factor, normals[new].toarray().T, check_finite=False)
+        held = np.concatenate([held[stays], new])
+        columns = np.concatenate([columns[:, stays], added], axis=1)
         try:
-            mu = np.linalg.solve(normals.T @ columns, left(newton)[held])
+            mu = np.linalg.solve(normals[held] @ columns, at_newton[held])
         except np.linalg.LinAlgError:
             break
         d = newton - columns @ mu

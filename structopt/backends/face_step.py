@@ -1,18 +1,23 @@
-r"""A Newton step over all multipliers in use, for a dual ascent whose blocks follow each other slowly.
+r"""A Newton step over all multipliers in use, for a dual ascent whose blocks creep.
 
-Where multipliers are positive, and the sums of groups at their cap stay there, the dual is a
-quadratic: with s the slopes and G the products of the planes (those of a group at its cap less the
-group's largest), the best step d solves ``G d = s``. Multipliers that it would push below 0 are held
-at 0, and let go where that holds them down wrongly, a few times over (block principal pivoting):
-with X = G^-1 E for the held ones,
+Block by block, multipliers of different groups follow each other slowly. Where they are positive,
+and the sums of groups at their cap stay there, the dual is a quadratic: with s the slopes and G the
+products of the planes (those of a group at its cap less the group's largest), the best step solves
+``G d = s``. The limits on it, multipliers >= 0 and sums of groups up to their cap, read
+``N d + e >= 0``. Those that the step breaks are held, and let go where that is wrong, a few times
+over (block principal pivoting); with the rows E of N that are held and X = G^-1 E',
 
-    d = G^-1 s - X mu,      E'X mu = E'G^-1 s + alpha_held,      held wrongly: mu > 0.
+    d = G^-1 s - X mu,      E X mu = E G^-1 s + e_E,      held wrongly: mu > 0.
 
-What then still misses a bound is cut off, and the step is taken only if the dual gains.
+What then still misses a limit is cut off, and the step is taken only if the dual gains.
+
+>>> step = face_step(np.array([1.0, 1.0]), np.array([1.0, -3.0]), np.eye(2),
+...                  np.array([0, 1]), np.array([1.5, np.inf]))
+>>> step.round(6)  # without limits: 2 and -2
+array([1.5, 0. ])
 """
 
 from __future__ import annotations
-
 
 from collections.abc import Callable
 
@@ -87,7 +92,11 @@ def face_step(
     block[:, tied] -= reach
     reduced[tied] -= slope[leaders]
     d = np.zeros(len(alpha))
-    d[moved] = _pivoted(block, reduced, alpha[moved], np.where(np.isfinite(cap), group, -1)[moved], room)
+    limited = np.where(np.isfinite(cap), group, -1)[moved]
+    try:
+        d[moved] = _pivoted(block, reduced, alpha[moved], limited, room)
+    except np.linalg.LinAlgError:  # planes that depend on each other beyond what the ridge mends
+        return None
     np.subtract.at(d, leaders, d[moved[tied]])
     for k in range(_HALVINGS):
         better = _fitted(alpha + 0.5**k * d, group, cap)
@@ -125,12 +134,9 @@ def _pivoted(gram: Floats, slope: Floats, alpha: Floats, group: Ints, room: Floa
         added = cho_solve(factor, normals[new].toarray().T, check_finite=False)
         held = np.concatenate([held[stays], new])
         columns = np.concatenate([columns[:, stays], added], axis=1)
-        try:
-            mu = np.linalg.solve(normals[held] @ columns, at_newton[held])
-        except np.linalg.LinAlgError:
-            break
+        mu = np.linalg.solve(normals[held] @ columns, at_newton[held])
         d = newton - columns @ mu
-    return d
+    return np.asarray(d)
 
 
 def _leaders(group: Ints, alpha: Floats, cap: Floats) -> tuple[Ints, Floats]:

@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
-from structopt.backends.face_step import Products, face_step
+from structopt.backends.face_step import RIDGES, Products, face_step
 from structopt.errors import IncompatibleError
 from structopt.program import Program, Rows
 from structopt.structures.parts import Directions, Floats, Ints, base_matrix
@@ -38,7 +38,7 @@ _CHECK, _LONG, _MOST = 10, 20, 4e6
 pace since the last look, more sweeps than the second would be needed (it costs about as much time
 as 20), and if its matrices hold no more numbers than the third. Looking every 10 / 20 sweeps, at
 20 / 40 ahead, differs by less than the noise of CPU times (a fifth) on digits and digit words. A
-step that gains nothing doubles the wait."""
+step that gains nothing makes the next one's ridge larger, or doubles the wait."""
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
 
@@ -162,7 +162,7 @@ class Ascent(Backend):
         self._planes = _Planes(none.source, empty, empty, none.source, soft, empty, none, empty)
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: _Layout | None = None
-        self._solves, self._products = 0, Products()
+        self._solves, self._products, self._ridge = 0, Products(), RIDGES[0]
 
     def append(self, rows: Rows) -> None:
         """Add cut rows as planes."""
@@ -290,7 +290,9 @@ class Ascent(Backend):
                 pace = np.log(max(before / gap, 1.0)) / (sweeps - since)
                 size = int(np.count_nonzero(alpha))
                 if np.log(gap / goal) > _LONG * pace and size * (size + len(w)) <= _MOST:
-                    wait = wait if self._step_jointly(layout, alpha, cap, w) else 2 * wait
+                    stuck = self._ridge == RIDGES[1]
+                    if not self._step_jointly(layout, alpha, cap, w) and stuck:
+                        wait *= 2
                 since, due, before = sweeps, sweeps + wait, gap
         self._planes.alpha[layout.order] = alpha
         hinge = kernels.hinges(*layout.planes, layout.rhs, layout.soft, *layout.parts, *base, w)
@@ -305,9 +307,13 @@ class Ascent(Backend):
         sizes = np.diff(layout.planes[0])
         group = np.repeat(np.arange(len(sizes)), sizes)[used]
         limit = np.where(layout.soft[used], cap[group], np.inf)
-        better = face_step(alpha[used], layout.rhs[used] - rows @ (w / scale), gram, group, limit)
+        slope = layout.rhs[used] - rows @ (w / scale)
+        better = face_step(alpha[used], slope, gram, group, limit, self._ridge)
+        least, largest = RIDGES
         if better is None:
+            self._ridge = min(largest, 100.0 * self._ridge)
             return False
+        self._ridge = max(least, self._ridge / 3.0)
         w += scale * ((better - alpha[used]) @ rows)
         alpha[used] = better
         return True

@@ -12,7 +12,7 @@ over (block principal pivoting); with the rows E of N that are held and X = G^-1
 What then still misses a limit is cut off, and the step is taken only if the dual gains.
 
 >>> step = face_step(np.array([1.0, 1.0]), np.array([1.0, -3.0]), np.eye(2),
-...                  np.array([0, 1]), np.array([1.5, np.inf]))
+...                  np.array([0, 1]), np.array([1.5, np.inf]), 0.0)
 >>> step.round(6)  # without limits: 2 and -2
 array([1.5, 0. ])
 """
@@ -32,8 +32,9 @@ _PIVOTS = 8
 """Times that multipliers are held or let go at most; where it ends at all, four mostly suffice."""
 _HALVINGS = 3
 """Lengths tried: 1, 1/2, 1/4."""
-_RIDGE = 1e-9
-"""Of the mean diagonal of G, for planes that depend on each other."""
+RIDGES = (1e-9, 1e-2)
+"""The least and the largest ridge. On chains of the synthetic CRF, more planes than features are in
+use, and nearly all steps fail with 1e-9 to 1e-4; with 1e-2 all of 174 gain."""
 
 
 class Products:
@@ -75,11 +76,12 @@ class Products:
 
 
 def face_step(
-    alpha: Floats, slope: Floats, gram: Floats, group: Ints, cap: Floats
+    alpha: Floats, slope: Floats, gram: Floats, group: Ints, cap: Floats, ridge: float
 ) -> Floats | None:
     """Return better multipliers than ``alpha`` > 0, or None.
 
-    ``cap`` bounds the sum over each plane's group; infinity for planes without a slack.
+    ``cap`` bounds the sum over each plane's group; infinity for planes without a slack. ``ridge``
+    times its mean goes on the diagonal of G: planes in use may depend on each other.
     """
     lead, room = _leaders(group, alpha, cap)
     moved = np.flatnonzero(lead != np.arange(len(alpha)))
@@ -94,6 +96,7 @@ def face_step(
     d = np.zeros(len(alpha))
     limited = np.where(np.isfinite(cap), group, -1)[moved]
     try:
+        block[np.diag_indices(len(block))] += ridge * np.trace(block) / max(1, len(block))
         d[moved] = _pivoted(block, reduced, alpha[moved], limited, room)
     except np.linalg.LinAlgError:  # planes that depend on each other beyond what the ridge mends
         return None
@@ -114,7 +117,6 @@ def _pivoted(gram: Floats, slope: Floats, alpha: Floats, group: Ints, room: Floa
     n, soft = len(alpha), np.flatnonzero(group >= 0)
     if n == 0:
         return alpha
-    gram[np.diag_indices(n)] += _RIDGE * np.trace(gram) / n
     factor = cho_factor(gram, overwrite_a=True, check_finite=False)
     # limits: normals @ step + ends >= 0
     row = np.concatenate([np.arange(n), n + group[soft]])

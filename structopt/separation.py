@@ -8,7 +8,10 @@ whatever the master's own slacks were.
 Families without slacks are hard: where they are violated, the point moves towards a point that
 satisfies them strictly, just far enough. Violations and objective are convex, so with v the largest
 violation of a family at either end, ``(1 - t) v_inside + t v <= 0`` at the point
-``(1 - t) inside + t x``, slacks included.
+``(1 - t) inside + t x``, slacks included. The slacks there are then lowered to what the oracles ask
+for at that point: interpolated ones charge ``1 - t`` of an inside slack to every example, even to
+those whose margin is met with room to spare. (StructRMM on digits, C = 1000, weights that break a
+bound by 0.0115: 3.0% above the optimum interpolated, and 0.5% in another run, lowered.)
 """
 
 from __future__ import annotations
@@ -96,21 +99,14 @@ def separate(
     master: RestrictedMaster, data: DataSet, x: Floats, inside: Inside | None = None
 ) -> Separation:
     """Ask every family's oracle at the weights in ``x``; ``inside`` is a point to retreat to."""
-    weights = np.ascontiguousarray(x[master.weight_columns])
-    asked: dict[Oracle, list[Answers]] = {}
+    ask = _Asking(master, data, x)
     raised = x.copy()
     raised[master.slack_columns] = 0.0
     bare = raised.copy()
     found, lifted, worst = [], [], 0.0
     hard: dict[int, float] = {}
-    for number, family in enumerate(master.families):
-        if family.oracle not in asked:
-            asked[family.oracle] = data.ask(family.oracle, weights)
-        collect = _jointly if family.joint else _one_by_one
-        candidates = collect(data, family.oracle, asked[family.oracle])
-        everyone = np.arange(len(candidates.numbers))
-        explicit = partial(_explicit, data, candidates, everyone)
-        parts = master.lift(number, candidates.numbers, explicit)
+    for number in range(len(master.families)):
+        parts, candidates = ask.rows(number)
         signed = _raise_slacks(master, parts, candidates, bare, raised)
         lifted.append((parts, candidates))
         if signed > -np.inf:
@@ -123,18 +119,70 @@ def separate(
         if len(which):
             wanted = partial(candidates.directions, which)
             found.append(Found(number, candidates.numbers.take(which), wanted))
-    exact = all(answer.exact for answers in asked.values() for answer in answers)
+    exact = ask.exact()
     violated = {k: v for k, v in hard.items() if v > 0}
     if violated and inside is None:
         return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact)
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
+        soft = [k for k, (parts, _) in enumerate(lifted) if _touches_slack(master, parts)]
+        raised, proven = _lowered(master, data, raised, soft)
+        exact = exact and proven
     residual = 0.0 if master.program is None else master.program.residual(raised)
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
     value = master.objective(raised)
     rounding = 0.0 if violated else value - _without_excess(master, lifted, bare, value)
     return Separation(raised, value, residual, worst, found, here, exact, rounding)
+
+
+class _Asking:
+    """The oracles' answers at one point, asked once each, and the rows that they give."""
+
+    def __init__(self, master: RestrictedMaster, data: DataSet, x: Floats) -> None:
+        self._master, self._data = master, data
+        self._weights = np.ascontiguousarray(x[master.weight_columns])
+        self._answers: dict[Oracle, list[Answers]] = {}
+        self._candidates: dict[tuple[Oracle, bool], _Candidates] = {}
+
+    def rows(self, number: int) -> tuple[RowParts, _Candidates]:
+        """Return the rows of one family, one per owner."""
+        family = self._master.families[number]
+        key = (family.oracle, family.joint)
+        if family.oracle not in self._answers:
+            self._answers[family.oracle] = self._data.ask(family.oracle, self._weights)
+        if key not in self._candidates:
+            collect = _jointly if family.joint else _one_by_one
+            answers = self._answers[family.oracle]
+            self._candidates[key] = collect(self._data, family.oracle, answers)
+        candidates = self._candidates[key]
+        everyone = np.arange(len(candidates.numbers))
+        explicit = partial(_explicit, self._data, candidates, everyone)
+        return self._master.lift(number, candidates.numbers, explicit), candidates
+
+    def exact(self) -> bool:
+        """Return whether every oracle proved its answers."""
+        return all(answer.exact for answers in self._answers.values() for answer in answers)
+
+
+def _touches_slack(master: RestrictedMaster, parts: RowParts) -> bool:
+    return bool(np.isin(parts.extra.indices, master.slack_columns).any())
+
+
+def _lowered(
+    master: RestrictedMaster, data: DataSet, x: Floats, soft: list[int]
+) -> tuple[Floats, bool]:
+    """Lower the slacks of a feasible point to what the families that use them ask for there.
+
+    Also say whether the oracles proved it.
+    """
+    ask = _Asking(master, data, x)
+    bare = x.copy()
+    bare[master.slack_columns] = 0.0
+    raised = bare.copy()
+    for number in soft:
+        _raise_slacks(master, *ask.rows(number), bare, raised)
+    return raised, ask.exact()
 
 
 def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:

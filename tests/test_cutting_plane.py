@@ -186,7 +186,7 @@ def test_cuts_of_other_data_are_refused(words):
 def test_checkpoint_resumes(words, tmp_path):
     path = tmp_path / "run.ckpt"
     whole = run_of(words, so.M3N(0.5), tol=1e-5).solve()
-    run_of(words, so.M3N(0.5), tol=1e-5, max_iter=5, checkpoint=path).solve()
+    run_of(words, so.M3N(0.5), tol=1e-5, max_iter=10, checkpoint=path).solve()
     rest = run_of(words, so.M3N(0.5), tol=1e-5, checkpoint=path).solve()
     assert rest.certificate.primal == pytest.approx(whole.certificate.primal, rel=2e-5)
     assert len(rest.history) < len(whole.history)

@@ -179,9 +179,12 @@ def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
 
 @njit(cache=True)
 def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
-          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps,
+          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps, violated,
           v, w, inverse, linear, l1, lb, ub, pure, steps):  # fmt: skip
-    """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``."""
+    """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``.
+
+    ``violated`` takes by how much the worst of the group's hard rows was broken.
+    """
     most_planes, most_parts = 1, 1
     for g in range(len(group_ptr) - 1):
         most_planes = max(most_planes, group_ptr[g + 1] - group_ptr[g])
@@ -207,9 +210,10 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, 
             if soft[r]:
                 total += alpha[r]
                 worst = max(worst, s)
-            else:  # hard rows have no cap: a violation counts at the price that stands
+            else:
                 price += alpha[r]
                 broken = max(broken, s)
+        violated[g] = broken
         gaps[g] = (cap[g] * worst if worst > 0.0 else 0.0) + price * broken - used
         settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c],
                      soft[first : first + c], c, cap[g], total, steps)  # fmt: skip

@@ -542,25 +542,3 @@ def test_momentum_keeps_weights_and_multipliers_together_and_saves_sweeps():
     values = [p.objective(found[momentum].x) for momentum in (False, True)]
     assert values[0] == pytest.approx(values[1], rel=1e-3)
     assert found[True].iterations < found[False].iterations / 2
-
-
-def test_highs_goes_on_from_a_vertex_at_another_price():
-    p, rows = large_master(30, 10, 40)
-    p = replace(p, slacks=np.arange(30, 40))
-    first, second = started(HiGHS(), p), started(HiGHS(), p)
-    for backend in (first, second):
-        backend.append(rows)
-    found = first.solve(tolerance=1e-6)
-    second.warm(found.cut_duals, found.x[p.weights])
-    again = second.solve(tolerance=1e-6)
-    assert found.iterations > 0
-    assert again.iterations <= 2  # of a degenerate vertex
-    assert again.x == pytest.approx(found.x, abs=1e-9)
-    dearer = replace(p, q=1.2 * p.q)
-    cold, warm = started(HiGHS(), dearer), started(HiGHS(), dearer)
-    for backend in (cold, warm):
-        backend.append(rows)
-    warm.warm(found.cut_duals, found.x[p.weights])
-    answers = [backend.solve(tolerance=1e-6) for backend in (cold, warm)]
-    assert answers[1].iterations < answers[0].iterations
-    assert dearer.objective(answers[0].x) == pytest.approx(dearer.objective(answers[1].x))

@@ -114,12 +114,6 @@ class Columns:
             shape=(rows.shape[0], self.size),
         )
 
-    def split(self, x: Floats) -> Floats:
-        """Return the solver columns of a point over program columns."""
-        z = self._sign * x[self._source]
-        halves = self._second[self._source] >= 0
-        return np.asarray(np.where(halves, np.maximum(z, 0.0), z))
-
     def quadratic(self) -> Any:
         """Return P over solver columns, ``S'PS`` where ``x = S z``, as symmetric CSC."""
         if self._quadratic is None:

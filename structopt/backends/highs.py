@@ -26,7 +26,6 @@ from typing import Any
 
 import highspy
 import numpy as np
-import scipy.sparse as sp
 from highspy import HighsModelStatus, HighsStatus
 from numpy.typing import NDArray
 
@@ -48,11 +47,6 @@ _STATUS: dict[Any, Status] = {
     HighsModelStatus.kTimeLimit: "inaccurate",
     HighsModelStatus.kIterationLimit: "inaccurate",
 }
-_BASIC, _NONBASIC = highspy.HighsBasisStatus.kBasic, highspy.HighsBasisStatus.kNonbasic
-_SHORT, _DEGENERATE = 1e-9, 0.05
-"""By how much a row is short to ask for its slack; share of the rows that may be missing from a
-basis. Multipliers of the proximal method, four times as many as a vertex has, cost ten times the
-iterations of a start from nothing."""
 _COUNTERS = (
     "simplex_iteration_count",
     "ipm_iteration_count",
@@ -109,38 +103,6 @@ class HiGHS(Backend):
             self._lower = np.delete(self._lower, gone)
             self._upper = np.delete(self._upper, gone)
 
-    def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
-        """Start from the vertex of given multipliers and weights, if they belong to one.
-
-        Basic are the weights in use, the slacks that rows ask for at the weights, and the rows
-        without a multiplier: at a vertex as many as there are rows. At another C it stays primal
-        feasible, so that the primal simplex goes on from it.
-        """
-        program, columns = self._columns.program, self._columns
-        if weights is None or not columns.size or len(program.lower):
-            return
-        x = np.zeros(program.size)
-        x[program.weights] = weights
-        z = columns.split(x)
-        matrix = self._matrix()
-        slacks = columns.places(program.slacks)
-        basic = z != 0
-        basic[slacks] = matrix[:, slacks].T @ (self._lower - matrix @ z > _SHORT) > 0
-        idle = cut_duals == 0
-        if abs(basic.sum() + idle.sum() - len(idle)) <= _DEGENERATE * len(idle):
-            basis = highspy.HighsBasis()
-            basis.col_status = [_BASIC if used else _NONBASIC for used in basic]
-            basis.row_status = [_BASIC if unused else _NONBASIC for unused in idle]
-            basis.valid = basis.alien = True  # "alien": HiGHS completes it where it is degenerate
-            self._check(self._model.setBasis(basis), "setBasis")
-
-    def _matrix(self) -> Any:
-        lp = self._model.getLp()
-        m, shape = lp.a_matrix_, (lp.num_row_, lp.num_col_)
-        by_row = m.format_ == highspy.MatrixFormat.kRowwise
-        kind = sp.csr_array if by_row else sp.csc_array
-        return sp.csc_array(kind((m.value_, m.index_, m.start_), shape=shape))
-
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         r"""Solve from the last basis.
 
@@ -180,8 +142,6 @@ class HiGHS(Backend):
         model.setOptionValue("threads", self.threads)
         model.setOptionValue("parallel", "on" if self.threads > 1 else "off")
         model.setOptionValue("solver", self.solver)
-        # the primal simplex from a basis that is primal feasible, else the dual one
-        model.setOptionValue("simplex_strategy", 0)
         return model
 
     def _add_columns(self, new: slice) -> None:

@@ -46,8 +46,8 @@ _LOOSE, _TIGHT = 0.3, 1e-11
 """Relative master tolerances at most and at least."""
 _SHARE = 0.6
 """The master's tolerance as a share of the current gap. On OCR letters, ten values of C from 0.01
-to 1 as a path, 0.4 / 0.5 / 0.6 / 0.8 take 106 / 116 / 120 / 141 passes and 1,170 / 1,110 / 970 / 880
-sweeps of the ascent; a pass with its rows costs about five sweeps."""
+to 1 as a path, 0.4 / 0.5 / 0.6 / 0.8 take 106 / 116 / 120 / 141 passes and 1,170 / 1,110 / 970 /
+880 sweeps of the ascent; a pass with its rows costs about five sweeps."""
 
 _SETTLED, _SOON, _SMALL = 50, 12, 1000
 """Rounds without a new cut after which a moving backend hands over to an exact one: the second

@@ -542,3 +542,25 @@ def test_momentum_keeps_weights_and_multipliers_together_and_saves_sweeps():
     values = [p.objective(found[momentum].x) for momentum in (False, True)]
     assert values[0] == pytest.approx(values[1], rel=1e-3)
     assert found[True].iterations < found[False].iterations / 2
+
+
+def test_the_newton_step_finds_the_best_multipliers_within_limits():
+    from structopt.backends.face_step import face_step
+
+    rng = np.random.default_rng(0)
+    gained = 0
+    for _ in range(20):
+        planes = rng.normal(size=(12, 30))
+        gram, rhs = planes @ planes.T, rng.uniform(0.5, 1.5, 12)
+        group = np.repeat(np.arange(6), 2)
+        cap = np.where(group < 4, 0.03, np.inf)  # the last two groups have no slack
+        alpha = np.full(12, 0.015)  # the capped groups are full
+        better = face_step(alpha, rhs - gram @ alpha, gram, group, cap, 1e-9)
+        if better is None:
+            continue
+        gained += 1
+        value = [rhs @ a - 0.5 * a @ gram @ a for a in (alpha, better)]
+        assert value[1] > value[0]
+        assert np.all(better >= 0)
+        assert np.all(np.bincount(group, better)[:4] <= 0.03 * (1 + 1e-12))
+    assert gained >= 15

@@ -72,6 +72,8 @@ class Proximal(Backend):
         self._centre = np.clip(0.0 * program.q[weights], program.lb[weights], program.ub[weights])
         self._t, self._solves, self._next = 1.0, 0, 1
         self._started = False
+        self._arrived = 0
+        self.per, self.most = 10, 8
 
     def append(self, rows: Rows) -> None:
         """Add cut rows; the first ones set the step."""
@@ -79,6 +81,7 @@ class Proximal(Backend):
             self._started = True
             self._stretch(self.step or self._first_step(rows))
         self._ascent.append(rows)
+        self._arrived += len(rows)
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only some cut rows."""
@@ -100,16 +103,23 @@ class Proximal(Backend):
 
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Solve the proximal master roughly and move the centre."""
-        self._recentre(1.0)
-        solution = self._ascent.solve(tolerance=0.0, time_limit=time_limit)
-        weights = solution.x[self._program.weights]
+        moves = getattr(self, 'force', None) or int(np.clip(self._ascent._n_groups / (self.per * max(self._arrived, 1)), 1, self.most)) if self._solves else 1
+        self._arrived = 0
+        self.moves_ = moves
+        duals, visits = 0.0, 0
+        for move in range(moves):
+            self._recentre(1.0)
+            visits += self._ascent.ascend(tolerance=0.0, time_limit=time_limit)[1]
+            self._centre += self.relax * (self._ascent.weights - self._centre)
+            duals = duals + self._ascent.multipliers() / moves
+        solution = self._ascent._solution(False, visits)
+        weights = self._ascent.weights
         t = self._t
-        self._centre = self._centre + self.relax * (weights - self._centre)
         self._solves += 1
         if self._solves >= self._next and np.any(weights):
             self._next = 2 * self._solves
             self._follow(weights)
-        return replace(solution, status="inaccurate", weight=self.relax * t)
+        return replace(solution, cut_duals=duals, status="inaccurate", iterations=visits, weight=moves * self.relax * t)
 
     def _first_step(self, rows: Rows) -> float:
         """Return a t of the size of weights that would satisfy a cut evenly."""

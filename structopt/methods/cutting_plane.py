@@ -223,10 +223,10 @@ class CuttingPlane(Method):
             )
             bound = self._lagrangian.value(priced, solution.x)
             if self.backend.moving:
-                averages = self._averages.add(priced, solution.weight)
+                self._averages.add(priced, solution.weight)
                 if len(self.history) % max(1, len(self.history) // 50) == 0:
-                    values = (self._lagrangian.value(mean, solution.x) for mean in averages)
-                    bound = max(bound, *values)
+                    means = self._averages.means()
+                    bound = max(bound, *(self._lagrangian.value(m, solution.x) for m in means))
         if not np.isnan(bound):
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at

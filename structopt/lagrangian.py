@@ -137,7 +137,7 @@ class Lagrangian:
                 self._factor = None
         self._anchor_duals = np.zeros(program.A.shape[0])
         self._anchor = program.q.copy()
-        # linear, bounds and cuts only, at rest without cuts: scaling the multipliers is all it takes
+        # linear, without static rows, at rest without cuts: all it takes is to scale multipliers
         self._plain = (
             self._pulls is not None
             and not np.any(self._coupled)

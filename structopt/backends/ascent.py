@@ -242,7 +242,7 @@ class Ascent(Backend):
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Sweep until the duality gap is at most ``tolerance`` times the dual value."""
         converged, visits = self.ascend(tolerance=tolerance, time_limit=time_limit)
-        return self._solution(converged, visits)
+        return self.solution(converged, visits)
 
     def ascend(self, *, tolerance: float, time_limit: float | None = None) -> tuple[bool, int]:
         """Sweep as in `solve`; say whether the tolerance was met, and how many visits it took."""
@@ -295,9 +295,7 @@ class Ascent(Backend):
     def _weights_of(self, v: Floats) -> Floats:
         from structopt.backends.ascent_kernels import responses
 
-        return np.asarray(
-            responses(v, self._linear, self._l1, self._inverse, self._lb, self._ub)
-        )
+        return np.asarray(responses(v, self._linear, self._l1, self._inverse, self._lb, self._ub))
 
     def _dual(self, alpha: Floats, rhs: Floats, v: Floats, w: Floats) -> float:
         """Return the dual value (for a pure quadratic, v.w = sum w^2 / inverse)."""
@@ -308,7 +306,8 @@ class Ascent(Backend):
         conjugate = (v - self._linear) * w - 0.5 * curvature * w * w - self._l1 * np.abs(w)
         return float(alpha @ rhs - conjugate.sum())
 
-    def _solution(self, converged: bool, visits: int) -> MasterSolution:
+    def solution(self, converged: bool, visits: int) -> MasterSolution:
+        """Return where the ascent stands."""
         from structopt.backends import ascent_kernels as kernels
 
         program, layout = self._program, self._arrange()

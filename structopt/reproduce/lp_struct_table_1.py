@@ -109,16 +109,18 @@ def _small() -> list[Cell]:
 def _full() -> list[Cell]:
     """Return the cells of the full setting, what matters most first.
 
-    C and C2 are the best of 10, 30 (at 1 and 3 the optimum is near w = 0) and of 1, 0.1, 0.01,
-    0.001 on 500 of draw 0's training sentences, learned from the other 5,200.
+    On 500 of draw 0's training sentences, learned from the other 5,200: LP-Struct errs by 5.85% at
+    C = 10 and 5.98% at 30 (at 1 and 3 the optimum is near w = 0); the CRF, after 100 iterations, by
+    9.16, 6.05, 5.37 and 5.46% at C2 = 1, 0.1, 0.01 and 0.001; MIRA, after 8 epochs, by 10.38, 5.56
+    and 5.38% at C = 0.01, 0.1 and 1.
     """
     C, C2 = 10.0, 0.01
     options: dict[str, dict[str, float]] = {
         "HMM": {"smoothing": 0.01},
         "Perceptron": {"epochs": 20},
-        "MIRA": {"C": 0.01, "epochs": 20},
+        "MIRA": {"C": 1.0, "epochs": 20},
         "LP-Struct, proximal": {"C": C, "tol": 1e-2, "limit": 300.0},
-        "CRF": {"C2": C2, "max_iter": 200},
+        "CRF": {"C2": C2, "max_iter": 150},
         "LP-Struct, simplex": {"C": C, "tol": 1e-2, "limit": 60.0},
         "LP-Struct, extragradient": {"C": C, "tol": 1e-2, "limit": 60.0},
         "CRF, 60 iterations": {"C2": C2, "max_iter": 60},

@@ -27,12 +27,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from structopt.backends.ascent_planes import Layout, Planes, arrange
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.face_step import RIDGES, Products, face_step
 from structopt.errors import IncompatibleError
@@ -52,41 +52,6 @@ _REFRESH = 16
 _MOMENTUM = 0.85
 """The largest beta. OCR letters, fold 1, ten values of C from 0.01 to 1 as a path take 2,750 sweeps
 with beta = 0, and 980 / 970 / 1,160 up to 0.8 / 0.85 / 0.9."""
-
-
-@dataclass
-class _Planes:
-    """One-sided rows ``coef-scaled direction . w + xi_group >= rhs``, in order of arrival."""
-
-    row: Ints
-    sign: Floats
-    weight: Floats  # divided into alpha to give the row's multiplier
-    group: Ints
-    soft: NDArray[np.bool_]  # whether the row has a slack
-    rhs: Floats
-    directions: Directions  # coefficients already scaled
-    alpha: Floats
-    before: Floats  # alpha one sweep ago
-
-    def take(self, which: Ints) -> _Planes:
-        return _Planes(
-            self.row[which], self.sign[which], self.weight[which], self.group[which],
-            self.soft[which], self.rhs[which], self.directions.take(which), self.alpha[which],
-            self.before[which],
-        )  # fmt: skip
-
-    def plus(self, other: _Planes) -> _Planes:
-        return _Planes(
-            row=np.concatenate([self.row, other.row]),
-            sign=np.concatenate([self.sign, other.sign]),
-            weight=np.concatenate([self.weight, other.weight]),
-            group=np.concatenate([self.group, other.group]),
-            soft=np.concatenate([self.soft, other.soft]),
-            rhs=np.concatenate([self.rhs, other.rhs]),
-            directions=Directions.concatenate([self.directions, other.directions]),
-            alpha=np.concatenate([self.alpha, other.alpha]),
-            before=np.concatenate([self.before, other.before]),
-        )
 
 
 class Ascent(Backend):
@@ -178,11 +143,11 @@ class Ascent(Backend):
         none = Directions(np.zeros(1, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
         empty = np.zeros(0)
         soft = np.zeros(0, dtype=bool)
-        self._planes = _Planes(
+        self._planes = Planes(
             none.source, empty, empty, none.source, soft, empty, none, empty, empty
         )
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
-        self._layout: _Layout | None = None
+        self._layout: Layout | None = None
         self._solves = self._pushes = 0
         self._products, self._ridge = Products(), RIDGES[0]
 
@@ -198,7 +163,7 @@ class Ascent(Backend):
         self._n_rows += len(rows)
         self._layout = None if self._layout is None else self._layout.stale()
 
-    def _one_sided(self, rows: Rows, which: Ints, bound: Floats, sign: float) -> _Planes:
+    def _one_sided(self, rows: Rows, which: Ints, bound: Floats, sign: float) -> Planes:
         entries = np.diff(rows.extra.indptr)
         slack = np.full(len(rows), -1, dtype=np.int64)
         slack[entries == 1] = self._slack_of[rows.extra.indices]
@@ -217,7 +182,7 @@ class Ascent(Backend):
             directions.ptr, directions.source, directions.offset,
             directions.coef * np.repeat(factor, np.diff(directions.ptr)),
         )  # fmt: skip
-        return _Planes(
+        return Planes(
             which + self._n_rows, np.full(len(which), sign), weight[which], slack[which],
             soft[which], sign * (bound / weight)[which], scaled, np.zeros(len(which)),
             np.zeros(len(which)),
@@ -280,6 +245,11 @@ class Ascent(Backend):
     # ------------------------------------------------------------------ solving
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Sweep until the duality gap is at most ``tolerance`` times the dual value."""
+        converged, visits = self.ascend(tolerance=tolerance, time_limit=time_limit)
+        return self.solution(converged, visits)
+
+    def ascend(self, *, tolerance: float, time_limit: float | None = None) -> tuple[bool, int]:
+        """Sweep as in `solve`; say whether the tolerance was met, and how many visits it took."""
         from structopt.backends import ascent_kernels as kernels
 
         deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
@@ -291,8 +261,9 @@ class Ascent(Backend):
             size = len(self._inverse)
             self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
             self._w = self._weights_of(self._v)
-            before_v = kernels.pull_of(*layout.planes, *layout.parts, *base, before, size)
-            self._before = before_v * self._inverse if self._pure else before_v
+            if self.momentum:
+                last = kernels.pull_of(*layout.planes, *layout.parts, *base, before, size)
+                self._before = last * self._inverse if self._pure else last
         self._solves += 1
         v, w = self._v, self._w
         gaps, violated = np.zeros(len(cap)), np.zeros(len(cap))
@@ -312,6 +283,9 @@ class Ascent(Backend):
             )  # fmt: skip
             visits += len(visited)
             sweeps += 1
+            if tolerance == 0.0:  # so many sweeps, whatever the gap
+                everyone = not everyone
+                continue
             dual = self._dual(alpha, layout.rhs, v, w)
             self._pushes = self._pushes if dual >= reached else 0
             reached = dual
@@ -321,17 +295,27 @@ class Ascent(Backend):
             everyone = gap <= goal or not everyone
             if self._pure and gap > goal and sweeps >= due:
                 pace = np.log(max(marked / gap, 1.0)) / (sweeps - since)
-                size = int(np.count_nonzero(alpha))
-                if np.log(gap / goal) > _LONG * pace and size * (size + len(w)) <= _MOST:
+                if np.log(gap / goal) > _LONG * pace and self._fits(alpha):
                     stuck = self._ridge == RIDGES[1]
                     if not self._step_jointly(layout, alpha, cap, w) and stuck:
                         wait *= 2
                 since, due, marked = sweeps, sweeps + wait, gap
         self._planes.alpha[layout.order], self._planes.before[layout.order] = alpha, before
-        hinge = kernels.hinges(*layout.planes, layout.rhs, layout.soft, *layout.parts, *base, w)
-        return self._solution(layout.groups, hinge, converged, visits)
+        return converged, visits
 
-    def _push(self, layout: _Layout, cap: Floats, alpha: Floats, before: Floats) -> None:
+    @property
+    def weights(self) -> Floats:
+        """The weights as they stand; a view."""
+        return self._w
+
+    def multipliers(self) -> Floats:
+        """Return the multipliers of the rows as they stand."""
+        p = self._planes
+        duals = np.zeros(self._n_rows)
+        np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
+        return duals
+
+    def _push(self, layout: Layout, cap: Floats, alpha: Floats, before: Floats) -> None:
         """Carry multipliers on in the direction of the last sweep, and the weights with them."""
         from structopt.backends import ascent_kernels as kernels
 
@@ -349,7 +333,12 @@ class Ascent(Backend):
         if not self._pure:
             self._w[:] = self._weights_of(now)
 
-    def _step_jointly(self, layout: _Layout, alpha: Floats, cap: Floats, w: Floats) -> bool:
+    def _fits(self, alpha: Floats) -> bool:
+        """Return whether the matrices of a Newton step are small enough."""
+        used = int(np.count_nonzero(alpha))
+        return used * (used + len(self._w)) <= _MOST
+
+    def _step_jointly(self, layout: Layout, alpha: Floats, cap: Floats, w: Floats) -> bool:
         """Take a Newton step over all multipliers in use; say whether it gained."""
         used = np.flatnonzero(alpha > 0)
         planes = layout.order[used]
@@ -375,9 +364,9 @@ class Ascent(Backend):
         return np.asarray(directions.tocsr(self._base, len(self._inverse)).toarray())
 
     def _weights_of(self, v: Floats) -> Floats:
-        pull = v - self._linear
-        soft = np.sign(pull) * np.maximum(np.abs(pull) - self._l1, 0.0)
-        return np.asarray(np.clip(soft * self._inverse, self._lb, self._ub))
+        from structopt.backends.ascent_kernels import responses
+
+        return np.asarray(responses(v, self._linear, self._l1, self._inverse, self._lb, self._ub))
 
     def _dual(self, alpha: Floats, rhs: Floats, v: Floats, w: Floats) -> float:
         """Return the dual value (for a pure quadratic, v.w = sum w^2 / inverse)."""
@@ -388,75 +377,24 @@ class Ascent(Backend):
         conjugate = (v - self._linear) * w - 0.5 * curvature * w * w - self._l1 * np.abs(w)
         return float(alpha @ rhs - conjugate.sum())
 
-    def _solution(
-        self, groups: Ints, hinge: Floats, converged: bool, visits: int
-    ) -> MasterSolution:
-        program, p = self._program, self._planes
-        x = np.zeros(program.size)
-        x[program.weights] = self._w
-        soft = groups < len(program.slacks)
-        x[program.slacks[groups[soft]]] = hinge[soft]
-        duals = np.zeros(self._n_rows)
-        np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
-        status: Status = "optimal" if converged else "inaccurate"
-        return MasterSolution(status, x, duals, np.zeros(0), visits)
-
-    def _arrange(self) -> _Layout:
-        """Sort planes by group and refresh parts and products, keeping products that stand."""
+    def solution(self, converged: bool, visits: int) -> MasterSolution:
+        """Return where the ascent stands."""
         from structopt.backends import ascent_kernels as kernels
 
-        old, p = self._layout, self._planes
-        if old is not None and old.fresh:
-            return old
-        order = np.argsort(p.group, kind="stable")
-        groups, counts = np.unique(p.group[order], return_counts=True)
-        group_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        sorted_directions = p.directions.take(order)
-        d = sorted_directions
-        local, *parts = kernels.index_parts(group_ptr, d.ptr, d.source, d.offset)
-        place, width = np.full(len(order), -1), np.zeros(len(order), np.int64)
-        old_gram = np.zeros(0)
-        if old is not None:
-            known = order < len(old.place)
-            place[known], width[known] = old.place[order[known]], old.width[order[known]]
-            old_gram = old.gram[1]
-        gram = kernels.grow_gram(
-            group_ptr, d.ptr, local, d.coef, *parts, self._base.indptr, self._base.indices,
-            self._base.data, self._inverse, place, width, old_gram,
-        )  # fmt: skip
-        inside = np.arange(len(order)) - np.repeat(group_ptr[:-1], counts)
-        new_place, new_width = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
-        new_place[order] = np.repeat(gram[0][:-1], counts) + inside * np.repeat(counts, counts)
-        new_width[order] = inside
-        self._layout = _Layout(
-            True, order, groups, (group_ptr, d.ptr, local, d.coef), p.rhs[order], p.soft[order],
-            tuple(parts), gram, new_place, new_width,
-        )  # fmt: skip
+        program, layout = self._program, self._arrange()
+        base = (self._base.indptr, self._base.indices, self._base.data)
+        hinge = kernels.hinges(
+            *layout.planes, layout.rhs, layout.soft, *layout.parts, *base, self._w
+        )
+        x = np.zeros(program.size)
+        x[program.weights] = self._w
+        soft = layout.groups < len(program.slacks)
+        x[program.slacks[layout.groups[soft]]] = hinge[soft]
+        status: Status = "optimal" if converged else "inaccurate"
+        return MasterSolution(status, x, self.multipliers(), np.zeros(0), visits)
+
+    def _arrange(self) -> Layout:
+        """Return the planes sorted by group, with products that stand kept."""
+        if self._layout is None or not self._layout.fresh:
+            self._layout = arrange(self._planes, self._base, self._inverse, self._layout)
         return self._layout
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Planes sorted by group, their distinct parts, and the groups' plane products."""
-
-    fresh: bool
-    order: Ints
-    groups: Ints
-    planes: tuple[NDArray[np.generic], ...]
-    rhs: Floats
-    soft: NDArray[np.bool_]
-    parts: tuple[Ints, ...]
-    gram: tuple[Ints, Floats]
-    place: Ints  # of each plane's row in the flat gram, in order of arrival
-    width: Ints  # of each plane's column in its group
-
-    def stale(self) -> _Layout:
-        return self.taken(np.arange(len(self.place)))
-
-    def taken(self, which: Ints) -> _Layout:
-        which = which[which < len(self.place)]
-        return _Layout(
-            False, self.order, self.groups, self.planes, self.rhs, self.soft, self.parts,
-            self.gram,
-            self.place[which], self.width[which],
-        )  # fmt: skip

@@ -211,7 +211,7 @@ def compare(
     tol : float
         Relative certified gap.
     time_limit : float, optional
-        CPU seconds a run; 5 if quick, else 30.
+        CPU seconds a run; 5 if quick, else 20.
     repeats : int, optional
         Repetitions; 2 if quick, else 3.
     sequences : bool
@@ -222,7 +222,7 @@ def compare(
     from threadpoolctl import threadpool_limits
 
     repeats = (2 if quick else 3) if repeats is None else repeats
-    limit = (5.0 if quick else 30.0) if time_limit is None else time_limit
+    limit = (5.0 if quick else 20.0) if time_limit is None else time_limit
     if repeats < 1 or not limit > 0:
         raise InvalidInputError(
             f"repeats must be >= 1 and time_limit > 0; got {repeats} and {limit}."

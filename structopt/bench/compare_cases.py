@@ -56,24 +56,24 @@ DEFAULT = ("M3N", "LP-Struct", "StructRMM")
 
 def _digits(quick: bool) -> Data:
     X, y = datasets.load_digits_classes()
-    few = slice(0, 16 if quick else 500)
+    few = slice(0, 16 if quick else 200)
     return Data(Multiclass(labels=range(10)), X[few], y[few])
 
 
 def _digit_words(quick: bool) -> Data:
-    X, Y = datasets.load_digit_words(4 if quick else 50, length=(2, 4) if quick else (3, 7))
+    X, Y = datasets.load_digit_words(4 if quick else 30, length=(2, 4) if quick else (3, 7))
     return Data(Chain(labels=range(10)), X, Y)
 
 
 def _chain_crf(quick: bool) -> Data:
-    size = (8, 40, 12) if quick else (150, 100, 30)
+    size = (8, 40, 12) if quick else (80, 100, 30)
     X, Y = datasets.make_chain_crf(size[0], n_features=size[1], n_relevant=size[2], seed=0)
     return Data(Chain(labels=range(2)), X, Y)
 
 
 def _letters(quick: bool) -> Data:
     X, Y = datasets.load_letters(1)
-    few = slice(0, 2 if quick else 30)
+    few = slice(0, 2 if quick else 15)
     return Data(Chain(labels=list(ascii_lowercase)), X[few], Y[few])
 
 

@@ -20,6 +20,7 @@ here trusts a solver: y is only a suggestion, repaired until every column has a 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr, splu
 
+from structopt.lagrangian_kernels import step_to_rest
 from structopt.program import Program, Rows
 from structopt.structures.parts import Floats
 
@@ -72,26 +74,35 @@ class Averages:
 
     def __init__(self) -> None:
         self._rounds, self._next = 0, 0
-        self._windows: list[tuple[float, Priced]] = []
+        self._weight, self._total = 0.0, Priced(np.zeros(0), 0.0, np.zeros(0))
+        self._windows: list[tuple[float, Priced]] = []  # all that came before each window
 
-    def add(self, priced: Priced, weight: float) -> list[Priced]:
-        """Take in a round and return the averages of all windows."""
+    def add(self, priced: Priced, weight: float) -> None:
+        """Take in a round."""
+        if self._rounds == 0:
+            self._total = Priced(0.0 * priced.pull, 0.0, 0.0 * priced.static)
+        before = self._total
         if self._rounds >= self._next:
             self._next = max(self._rounds + 1, int(self.GROWTH * self._rounds))
-            nothing = Priced(0.0 * priced.pull, 0.0, 0.0 * priced.static)
-            self._windows = [*self._windows[1 - self.KEPT :], (0.0, nothing)]
+            self._windows = [*self._windows[1 - self.KEPT :], (self._weight, before)]
         self._rounds += 1
-        averages = []
-        for k, (total, mean) in enumerate(self._windows):
-            share = weight / (total + weight)
-            mean = Priced(
-                mean.pull + share * (priced.pull - mean.pull),
-                mean.gain + share * (priced.gain - mean.gain),
-                mean.static + share * (priced.static - mean.static),
+        self._weight += weight
+        self._total = Priced(
+            before.pull + weight * priced.pull,
+            before.gain + weight * priced.gain,
+            before.static + weight * priced.static,
+        )
+
+    def means(self) -> Iterator[Priced]:
+        """Return the averages of all windows, the longest first."""
+        total = self._total
+        for weight, before in self._windows:
+            scale = 1.0 / (self._weight - weight)
+            yield Priced(
+                scale * (total.pull - before.pull),
+                scale * (total.gain - before.gain),
+                scale * (total.static - before.static),
             )
-            self._windows[k] = (total + weight, mean)
-            averages.append(mean)
-        return averages
 
 
 class Lagrangian:
@@ -126,6 +137,15 @@ class Lagrangian:
                 self._factor = None
         self._anchor_duals = np.zeros(program.A.shape[0])
         self._anchor = program.q.copy()
+        # linear, without static rows, at rest without cuts: all it takes is to scale multipliers
+        self._plain = (
+            self._pulls is not None
+            and not np.any(self._coupled)
+            and bool(np.all((program.ub <= 0) | np.isposinf(program.ub)))
+            and bool(np.all((program.lb >= 0) | np.isneginf(program.lb)))
+            and program.A.shape[0] == 0
+            and self._overshoot(program.q) == 0.0
+        )
 
     def anchor(self, static_duals: Floats | None) -> None:
         """Take the cut-free master's multipliers as the point that repairs move towards."""
@@ -148,6 +168,9 @@ class Lagrangian:
         """
         p = self.program
         pull, gain, static = priced.pull, priced.gain, priced.static
+        if self._plain:
+            t = step_to_rest(p.q, pull, self._floor, self._ceiling, ROUNDING)
+            return float(t * gain + p.offset)
         reduced = p.q - pull - p.A.T @ static
         if len(static) and self._overshoot(reduced) > 0.0:
             static, reduced = self._polish(static, reduced)

@@ -241,6 +241,11 @@ class Ascent(Backend):
     # ------------------------------------------------------------------ solving
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Sweep until the duality gap is at most ``tolerance`` times the dual value."""
+        converged, visits = self.ascend(tolerance=tolerance, time_limit=time_limit)
+        return self.solution(converged, visits)
+
+    def ascend(self, *, tolerance: float, time_limit: float | None = None) -> tuple[bool, int]:
+        """Sweep as in `solve`; say whether the tolerance was met, and how many visits it took."""
         from structopt.backends import ascent_kernels as kernels
 
         deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
@@ -267,17 +272,30 @@ class Ascent(Backend):
             )  # fmt: skip
             visits += len(visited)
             sweeps += 1
-            small = gaps.sum() <= tolerance * max(abs(self._dual(alpha, layout.rhs, v, w)), 1e-12)
+            small = tolerance > 0 and gaps.sum() <= tolerance * max(
+                abs(self._dual(alpha, layout.rhs, v, w)), 1e-12
+            )
             converged = small and everyone
             everyone = small or not everyone
         self._planes.alpha[layout.order] = alpha
-        hinge = kernels.hinges(*layout.planes, layout.rhs, layout.soft, *layout.parts, *base, w)
-        return self._solution(layout.groups, hinge, converged, visits)
+        return converged, visits
+
+    @property
+    def weights(self) -> Floats:
+        """The weights as they stand; a view."""
+        return self._w
+
+    def multipliers(self) -> Floats:
+        """Return the multipliers of the rows as they stand."""
+        p = self._planes
+        duals = np.zeros(self._n_rows)
+        np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
+        return duals
 
     def _weights_of(self, v: Floats) -> Floats:
-        pull = v - self._linear
-        soft = np.sign(pull) * np.maximum(np.abs(pull) - self._l1, 0.0)
-        return np.asarray(np.clip(soft * self._inverse, self._lb, self._ub))
+        from structopt.backends.ascent_kernels import responses
+
+        return np.asarray(responses(v, self._linear, self._l1, self._inverse, self._lb, self._ub))
 
     def _dual(self, alpha: Floats, rhs: Floats, v: Floats, w: Floats) -> float:
         """Return the dual value (for a pure quadratic, v.w = sum w^2 / inverse)."""
@@ -288,18 +306,21 @@ class Ascent(Backend):
         conjugate = (v - self._linear) * w - 0.5 * curvature * w * w - self._l1 * np.abs(w)
         return float(alpha @ rhs - conjugate.sum())
 
-    def _solution(
-        self, groups: Ints, hinge: Floats, converged: bool, visits: int
-    ) -> MasterSolution:
-        program, p = self._program, self._planes
+    def solution(self, converged: bool, visits: int) -> MasterSolution:
+        """Return where the ascent stands."""
+        from structopt.backends import ascent_kernels as kernels
+
+        program, layout = self._program, self._arrange()
+        base = (self._base.indptr, self._base.indices, self._base.data)
+        hinge = kernels.hinges(
+            *layout.planes, layout.rhs, layout.soft, *layout.parts, *base, self._w
+        )
         x = np.zeros(program.size)
         x[program.weights] = self._w
-        soft = groups < len(program.slacks)
-        x[program.slacks[groups[soft]]] = hinge[soft]
-        duals = np.zeros(self._n_rows)
-        np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
+        soft = layout.groups < len(program.slacks)
+        x[program.slacks[layout.groups[soft]]] = hinge[soft]
         status: Status = "optimal" if converged else "inaccurate"
-        return MasterSolution(status, x, duals, np.zeros(0), visits)
+        return MasterSolution(status, x, self.multipliers(), np.zeros(0), visits)
 
     def _arrange(self) -> _Layout:
         """Sort planes by group and refresh parts and products, keeping products that stand."""

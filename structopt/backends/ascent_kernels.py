@@ -248,6 +248,15 @@ def respond(pull, l1, inverse, lb, ub):
 
 
 @njit(cache=True)
+def responses(v, linear, l1, inverse, lb, ub):
+    """Return the weights that v gives."""
+    w = np.empty(len(v))
+    for j in range(len(v)):
+        w[j] = respond(v[j] - linear[j], l1[j], inverse[j], lb[j], ub[j])
+    return w
+
+
+@njit(cache=True)
 def pull_of(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
             indptr, indices, data, alpha, size):  # fmt: skip
     """Return ``sum_r alpha_r plane_r``."""

@@ -85,6 +85,13 @@ class Backend(Parameters, ABC):
     finisher: ClassVar[str | None] = None
     """The exact backend that finishes for an iterative one when no new cuts come."""
 
+    def told(self, value: float, dual: float, middle: float) -> None:
+        """Hear about a round: the objective at the weights, the lower bound, an estimate between.
+
+        Only a `moving` backend is told.
+        """
+        return
+
     def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
         """Return why this backend cannot take a master, or None if it can.
 

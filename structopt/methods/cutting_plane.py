@@ -31,7 +31,7 @@ from structopt.errors import (
 )
 from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
-from structopt.lagrangian import Averages, Lagrangian
+from structopt.lagrangian import Averages, Lagrangian, Priced
 from structopt.methods.base import Iterate, Method
 from structopt.program import Program
 from structopt.result import Result
@@ -113,7 +113,7 @@ class CuttingPlane(Method):
         self._solvers = [self.backend.name]
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
-        self._averages = Averages()
+        self._averages, self._middle = Averages(), 0.0
         self._inside: Inside | None = None
         self._here = Iterate(self._weights, self._primal)
         self._proven, self._rounding = True, 0.0
@@ -145,6 +145,8 @@ class CuttingPlane(Method):
         repaired = time.perf_counter()
         separation = self._separate(x)
         asked = time.perf_counter()
+        if self.backend.moving:
+            self.backend.told(separation.value, self._dual, self._middle)
         finished = self._done()
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
@@ -223,13 +225,24 @@ class CuttingPlane(Method):
             )
             bound = self._lagrangian.value(priced, solution.x)
             if self.backend.moving:
-                averages = self._averages.add(priced, solution.weight)
+                self._averages.add(priced, solution.weight)
                 if len(self.history) % max(1, len(self.history) // 50) == 0:
-                    values = (self._lagrangian.value(mean, solution.x) for mean in averages)
-                    bound = max(bound, *values)
+                    for mean in self._averages.means():
+                        value = self._lagrangian.value(mean, solution.x)
+                        if value > bound:
+                            bound, self._middle = value, self._estimate(mean, solution.x)
         if not np.isnan(bound):
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at
+
+    def _estimate(self, mean: Priced, x: Floats) -> float:
+        """Return an estimate of the optimum from averaged multipliers y and the master's x.
+
+        With L(x, y) the Lagrangian, L(0, y) tends to be too low and L(x, y) too high: their mean.
+        """
+        assert self.master.program is not None, "there is a Lagrangian"
+        here = self.master.program.objective(x) - float(mean.pull @ x)
+        return mean.gain + 0.5 * (here + self.master.program.offset)
 
     def _feasible(self, x: Floats) -> Floats:
         """Return the point of the static constraints nearest to x: bounds must hold there."""

@@ -222,7 +222,8 @@ class EM(Method):
     def _bound_below(self, multipliers: Floats) -> None:
         """Raise the lower bound by the multipliers of this round and by averages."""
         priced = self._lagrangian.price(self.master.rows, multipliers, None)
-        for p in (priced, *self._averages.add(priced, 1.0)):
+        self._averages.add(priced, 1.0)
+        for p in (priced, *self._averages.means()):
             bound = self.formulation.lower_bound(p.gain, p.pull[self.master.weight_columns])
             self._dual = max(self._dual, bound)
 

@@ -55,6 +55,8 @@ class CRF(BaseEstimator):  # type: ignore[misc]
     structure_ : Chain
     model_ : bytes
         The model as CRFsuite writes it.
+    n_iter_ : int
+        Iterations that CRFsuite tells of.
 
     Raises
     ------
@@ -74,6 +76,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
 
     structure_: Chain
     model_: bytes
+    n_iter_: int
 
     def __init__(
         self,
@@ -107,6 +110,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
             file = Path(folder) / "model"
             trainer.train(str(file))
             self.model_ = file.read_bytes()
+        self.n_iter_ = len(trainer.logparser.iterations)
         self.structure_ = structure
         return self
 

@@ -28,6 +28,7 @@ class Times(Experiment):
         "as in lp-struct-table-1. The paper's numbers are those of its Table 1; a gap is shown "
         "here since the paper does not say when it stops."
     )
+    version = 2
 
     def cells(self, full: bool) -> list[Cell]:
         """Return one run a backend and draw."""

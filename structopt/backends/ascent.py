@@ -334,9 +334,9 @@ class Ascent(Backend):
             self._w[:] = self._weights_of(now)
 
     def _fits(self, alpha: Floats) -> bool:
-        """Return whether the matrices of a Newton step are small enough."""
+        """Return whether there are multipliers in use, and the matrices of a Newton step small."""
         used = int(np.count_nonzero(alpha))
-        return used * (used + len(self._w)) <= _MOST
+        return 0 < used * (used + len(self._w)) <= _MOST
 
     def _step_jointly(self, layout: Layout, alpha: Floats, cap: Floats, w: Floats) -> bool:
         """Take a Newton step over all multipliers in use; say whether it gained."""

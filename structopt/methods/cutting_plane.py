@@ -12,12 +12,9 @@ import logging
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import replace
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
@@ -33,7 +30,7 @@ from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
 from structopt.lagrangian import Averages, Lagrangian, Priced
 from structopt.methods.base import Iterate, Method
-from structopt.program import Program
+from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.result import Result
 from structopt.separation import Inside, Separation, separate
 from structopt.structures.base import Structure
@@ -140,7 +137,7 @@ class CuttingPlane(Method):
         solved = time.perf_counter()
         self.master.pool.settle(solution.cut_duals, negligible=1e-12)
         rising = self._bound_below(solution)
-        x = self._feasible(solution.x)
+        x = nearest_feasible(self.master, solution.x)
         repaired = time.perf_counter()
         separation = self._separate(x)
         asked = time.perf_counter()
@@ -241,34 +238,6 @@ class CuttingPlane(Method):
         here = self.master.program.objective(x) - float(mean.pull @ x)
         return mean.gain + 0.5 * (here + self.master.program.offset)
 
-    def _feasible(self, x: Floats) -> Floats:
-        """Return the point of the static constraints nearest to x: bounds must hold there."""
-        program = self.master.program
-        if program is None:
-            return x
-        x = np.clip(x, program.lb, program.ub)
-        if program.residual(x) <= 1e-9:
-            return x
-        declared = np.zeros(program.size, dtype=bool)
-        for variable in self.master.variables():
-            start = self.master.columns[variable.id]
-            declared[start : start + variable.size] = True
-        declared[program.slacks] = False  # they are raised later
-        held = declared.astype(np.float64)
-        nearest = replace(
-            program, P=sp.diags_array(held, format="csc"), q=-held * x, l1=0.0 * x, offset=0.0
-        )
-        found = _solved(nearest)
-        # what CVXPY introduced (epigraphs) takes the values that cost least
-        completed = _solved(
-            replace(
-                program,
-                lb=np.where(declared, found, program.lb),
-                ub=np.where(declared, found, program.ub),
-            )
-        )
-        return completed if program.residual(completed) < program.residual(x) else x
-
     def _separate(self, x: Floats) -> Separation:
         """Ask the oracles at x and keep what was evaluated if it is the best so far."""
         separation = separate(self.master, self.data, x, self._inside)
@@ -358,7 +327,7 @@ class CuttingPlane(Method):
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
         if np.isinf(self._separate(x).value):  # bounds broken: now with a point to retreat to
-            self._separate(self._feasible(0.0 * x))
+            self._separate(nearest_feasible(self.master, 0.0 * x))
             self._separate(x)
 
     def _warm(self, multipliers: Floats, weights: Floats) -> None:
@@ -398,10 +367,3 @@ class CuttingPlane(Method):
             return "some oracle answers are not proven to be the best"
         rounded = f"{self._rounding:.2g} of the primal value covers the rounding of oracles"
         return rounded if self._rounding > 0 else ""
-
-
-def _solved(program: Program) -> Floats:
-    """Return the minimiser of a programme without cuts."""
-    solver = registry.make("clarabel")
-    solver.start(SimpleNamespace(program=program))
-    return solver.solve(tolerance=1e-12).x

@@ -16,6 +16,7 @@ import structopt
 from structopt import cli_bench
 from structopt.cli_output import FAILED, INTERRUPTED, USAGE, plain_progress, publish, show, spinner
 from structopt.errors import StructoptError
+from structopt.interrupts import ending_at_once
 
 if TYPE_CHECKING:
     from structopt.bench.table import Table
@@ -35,7 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = parser.parse_args(given)
     options.command = shlex.join(["structopt", *given])
     try:
-        code: int = options.run(options)
+        with ending_at_once():
+            code: int = options.run(options)
     except (StructoptError, OSError) as error:
         line = " ".join(str(error).split())
         print(f"structopt: {type(error).__name__}: {line}", file=sys.stderr)

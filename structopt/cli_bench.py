@@ -29,7 +29,11 @@ def add(commands: Any) -> None:
     extragradient = benches.add_parser(
         "extragradient", help="masters by extragradient, simplex, interior point and PDLP"
     )
-    extragradient.add_argument("--quick", action="store_true", help="small masters: seconds")
+    size = extragradient.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="small masters: seconds")
+    size.add_argument(
+        "--large", action="store_true", help="larger masters, ours and simplex only: an hour"
+    )
     extragradient.add_argument(
         "--limit", type=float, default=60.0, metavar="S", help="CPU seconds a solver may take (60)"
     )
@@ -111,11 +115,19 @@ def _bench_letters(options: argparse.Namespace) -> int:
 
 
 def _bench_extragradient(options: argparse.Namespace) -> int:
-    from structopt.bench.extragradient import FULL, QUICK, bench_extragradient
+    from structopt.bench.extragradient import (
+        COMPETITORS,
+        FULL,
+        LARGE,
+        QUICK,
+        bench_extragradient,
+    )
 
-    sizes, limit = (QUICK, min(1.0, options.limit)) if options.quick else (FULL, options.limit)
+    sizes = QUICK if options.quick else LARGE if options.large else FULL
+    limit = min(1.0, options.limit) if options.quick else options.limit
+    names = ("ours", "simplex") if options.large else COMPETITORS
     with spinner() as report:
-        bench = bench_extragradient(sizes, limit=limit, report=report)
+        bench = bench_extragradient(sizes, limit=limit, competitors=names, report=report)
     return publish("bench-extragradient", [bench.table()], options)
 
 

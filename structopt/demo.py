@@ -213,16 +213,13 @@ def _fit(plan: _Plan, backend: str, X: Any, Y: Any, label: str, watch: Watch | N
 
     logger.info("%s", label)
     with nullcontext() if watch is None else watch(label, TOL) as callback:
-        model = StructuredClassifier(
+        return StructuredClassifier(
             plan.structure,
             plan.formulation,
             backend=backend,
             tol=TOL,
             callbacks=() if callback is None else (callback,),
         ).fit(X, Y)
-    if model.result_.status == "interrupted":  # a run keeps its best model; the demo has no use
-        raise KeyboardInterrupt
-    return model
 
 
 def _slug(problem: Problem) -> str:

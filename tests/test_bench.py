@@ -1,6 +1,7 @@
 """Benchmarks run, agree and write what they say; how fast they are is not tested here."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,13 +95,16 @@ def test_masters_need_a_repetition():
 
 
 # ---------------------------------------------------------------------- extragradient
+TAGGING = extragradient.Size(12, 20, 3, 1.0)
+
+
 def test_extragradient_command(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(extragradient, "QUICK", (masters.TINY,))
+    monkeypatch.setattr(extragradient, "QUICK", (TAGGING,))
     assert cli.main(["bench", "extragradient", "--quick", "--out", str(tmp_path)]) == 0
     assert "gap of 0.01" in capsys.readouterr().out
     with (tmp_path / "bench-extragradient-1.csv").open(newline="", encoding="utf-8") as file:
         _, *rows = csv.reader(file)
-    found = {row[0].split(", ")[1]: float(row[-1]) for row in rows}
+    found = {row[0].split(", ")[-1]: float(row[-1]) for row in rows}
     assert set(found) - {"OR-tools PDLP"} == set(extragradient.COMPETITORS) - {"OR-tools PDLP"}
     assert found["simplex"] < 1e-9
     assert found["ours"] <= 1e-6
@@ -112,7 +116,7 @@ def test_extragradient_without_ortools(monkeypatch):
 
     monkeypatch.setattr(extragradient.lp_solvers, "ortools_pdlp", missing)
     bench = extragradient.bench_extragradient(
-        [masters.TINY], limit=5.0, competitors=["OR-tools PDLP", "ours", "simplex"]
+        [TAGGING], limit=5.0, competitors=["OR-tools PDLP", "ours", "simplex"]
     )
     assert set(bench.runs) == {"ours", "simplex"}
     assert "Left out: no OR-tools here" in bench.table().notes
@@ -120,6 +124,17 @@ def test_extragradient_without_ortools(monkeypatch):
     seconds, steps = zip(*(run.reached[gap] for gap in extragradient.GAPS), strict=True)
     assert list(seconds) == sorted(seconds)
     assert list(steps) == sorted(steps)
+
+
+def test_extragradient_names_the_size_from_which_ours_wins():
+    fast, slow = (dict.fromkeys(extragradient.GAPS, (seconds, 1)) for seconds in (1.0, 2.0))
+    bench = extragradient.bench_extragradient([], competitors=["ours", "simplex"])
+    bench.sizes += [replace(TAGGING, C=C) for C in (1.0, 1.0, 10.0, 10.0)]
+    times = {"ours": (slow, fast, fast, {}), "simplex": (fast, slow, slow, fast)}
+    for name, reached_by in times.items():
+        bench.runs[name] += [extragradient.Run(reached, 0.0) for reached in reached_by]
+    assert bench.wins(1.0, 1e-2) == 1
+    assert bench.wins(10.0, 1e-2) is None
 
 
 # ---------------------------------------------------------------------- letters

@@ -1,6 +1,7 @@
 """The command line: what it prints, what it writes, and its exit codes."""
 
 import io
+import signal
 import subprocess
 import sys
 from contextlib import contextmanager, redirect_stdout
@@ -77,7 +78,7 @@ def test_interrupt(monkeypatch, capsys, tmp_path):
     """Ctrl-C in the middle of a run, which itself ends with its best model, ends the demo."""
 
     def interrupted(record):
-        raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
 
     @contextmanager
     def watch(label, tol):

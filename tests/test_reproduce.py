@@ -3,13 +3,13 @@
 import csv
 import io
 import json
+import signal
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from structopt import Chain, LPStruct, Multiclass, StructuredClassifier, cli, datasets
+from structopt import M3N, Chain, LPStruct, Multiclass, StructuredClassifier, cli, datasets
 from structopt.datasets.home import find_data
 from structopt.errors import (
     IncompatibleError,
@@ -315,13 +315,19 @@ def test_chosen_on_validation_data_and_the_other_way_round():
     assert (found["svm_C"], found["rmm_C"], found["rmm_fraction"]) == (10.0, 10.0, 0.5)
 
 
-def test_an_interrupted_model_is_no_result():
-    class Half:
-        def fit(self, X, Y):
-            self.result_ = SimpleNamespace(status="interrupted")
+def test_an_interrupted_model_is_no_result(tmp_path):
+    """A fit that hears Ctrl-C returns its best model; inside a cell it must not."""
+    X, Y = datasets.make_chain_crf(n_examples=10, n_features=6, n_relevant=6, seed=0)
 
-    with pytest.raises(KeyboardInterrupt):
-        measure.learn(Half(), [], [])
+    class Fitting(Toy):
+        def run(self, cell):
+            callbacks = [lambda record: signal.raise_signal(signal.SIGINT)]
+            StructuredClassifier(Chain(), M3N(), callbacks=callbacks).fit(X, Y)
+            return super().run(cell)
+
+    outcome = runner.run(Fitting(), "small", tmp_path)
+    assert outcome.interrupted
+    assert outcome.rows == ()
 
 
 def test_a_run_at_its_limit_returns_its_last_weights():

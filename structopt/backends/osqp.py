@@ -22,6 +22,7 @@ in 5,000 where the plain method was not done after 20,000.
 
 from __future__ import annotations
 
+import signal
 import time
 from typing import Any
 
@@ -83,6 +84,7 @@ class OSQP(RebuiltBackend):
             result = solver.solve(raise_error=False)
             info = result.info
             if info.status_val == SolverStatus.OSQP_SIGINT:  # OSQP caught the user's Ctrl-C
+                signal.raise_signal(signal.SIGINT)  # once more, for those who listen
                 raise KeyboardInterrupt
             point, duals = np.asarray(result.x), -np.asarray(result.y)
             status = _STATUS.get(info.status_val, "failed")

@@ -314,12 +314,9 @@ def _why_not(result: Result, cpu: float, limit: float, rescues: int) -> str:
 def _guarded(method: CuttingPlane) -> tuple[Result | None, str]:
     """Solve; an error that structopt raises on purpose is an outcome like any other."""
     try:
-        result = method.solve()
+        return method.solve(), ""
     except StructoptError as error:
         return None, f"{type(error).__name__}: {error}"
-    if result.status == "interrupted":  # a run keeps its best model; here it has no use
-        raise KeyboardInterrupt
-    return result, ""
 
 
 class _Rescues(logging.Handler):

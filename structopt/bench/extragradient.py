@@ -1,16 +1,17 @@
 r"""Extragradient against simplex, interior point and PDLP on the same masters of growing size.
 
-LP-Struct with free weights on tagging data; the cuts of some rounds, solved loosely, make a master,
-which every competitor then solves from nothing, in turns. Measured is the CPU time until a pair
-(x, y) has a *certified* relative gap of 1e-2, 1e-4 and 1e-6: slacks raised, multipliers scaled
-(:mod:`structopt.extragradient.judge`), the same judge for all.
+LP-Struct with free weights on tagging data: the cuts with which a run to a certified gap of 1% ends
+make a master, which every competitor then solves from nothing, in turns. There is a series of
+masters for strong regularisation (C = 1: few weights, many cuts in use) and one for weak (C = 10).
+Measured is the CPU time until a pair (x, y) has a *certified* relative gap of 1e-2, 1e-4 and 1e-6:
+slacks raised, multipliers scaled (:mod:`structopt.extragradient.judge`), the same judge for all.
 
 * ours and the paper's variant are watched while they run;
 * simplex and interior point know no half-way: the time of their one run counts for every gap;
 * PDLP is told its target as relative tolerance, then a tenth and a hundredth of it if the certified
   gap is missed; only the run that reached it counts.
 
->>> bench = bench_extragradient([Size(12, 20, 3, 3)], limit=10.0, competitors=["ours", "simplex"])
+>>> bench = bench_extragradient([Size(12, 20, 3, 1.0)], limit=10.0, competitors=["ours", "simplex"])
 >>> bench.runs["ours"][0].reached.keys() == {1e-2, 1e-4, 1e-6}
 True
 """
@@ -23,7 +24,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from structopt.bench import lp_solvers
-from structopt.bench.masters import Size
 from structopt.bench.table import Table
 from structopt.bench.tagging import make_tagging
 from structopt.bench.timing import turns
@@ -35,10 +35,24 @@ from structopt.extragradient.solver import solve
 
 GAPS = (1e-2, 1e-4, 1e-6)
 COMPETITORS = ("paper", "ours", "simplex", "ipm", "HiGHS PDLP", "OR-tools PDLP")
-QUICK = (Size(25, 20, 4, 6), Size(60, 30, 5, 8))
-FULL = (Size(100, 25, 6, 12), Size(300, 75, 8, 12), Size(900, 225, 10, 12))
 _FLOOR = 1e-6  # as in the backend: the gap is relative
 Report = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Size:
+    """What a master is learned from, and the C of its formulation."""
+
+    n_sentences: int
+    n_words: int
+    n_labels: int
+    C: float
+
+
+QUICK = (Size(25, 20, 4, 1.0), Size(60, 30, 5, 1.0))
+_GROWING = ((100, 25, 6), (300, 75, 8), (900, 225, 10), (2700, 675, 12), (8100, 2025, 14))
+FULL = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[:3])
+LARGE = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[3:])
 
 
 @dataclass(frozen=True)
@@ -54,17 +68,21 @@ class ExtragradientBench:
     """The runs of every competitor, one per master."""
 
     limit: float
+    sizes: list[Size] = field(default_factory=list)
     masters: list[Problem] = field(default_factory=list)
     runs: dict[str, list[Run]] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
 
-    def wins(self, gap: float) -> int | None:
-        """Return the first master, if any, from which on ours beats simplex at a gap."""
+    def wins(self, C: float, gap: float) -> int | None:
+        """Return the first master, if any, from which on ours beats simplex at this C and gap."""
         first = None
-        for number, (ours, simplex) in enumerate(
-            zip(self.runs["ours"], self.runs["simplex"], strict=True)
-        ):
-            mine, other = (r.reached.get(gap, (math.inf, 0))[0] for r in (ours, simplex))
+        for number, size in enumerate(self.sizes):
+            if size.C != C:
+                continue
+            mine, other = (
+                self.runs[name][number].reached.get(gap, (math.inf, 0))[0]
+                for name in ("ours", "simplex")
+            )
             if mine >= other:
                 first = None
             elif first is None:
@@ -74,14 +92,14 @@ class ExtragradientBench:
     def table(self) -> Table:
         """Return one row for each master and competitor."""
         rows = []
-        for number, master in enumerate(self.masters):
+        for number, (size, master) in enumerate(zip(self.sizes, self.masters, strict=True)):
             cuts, columns = master.A.shape
             for name, runs in self.runs.items():
                 run = runs[number]
                 times = [run.reached.get(gap) for gap in GAPS]
                 rows.append(
                     (
-                        f"{cuts:,} x {columns:,}, {name}",
+                        f"C = {size.C:g}, {cuts:,} x {columns:,}, {name}",
                         *(f"{t[0]:.2f}" if t else f"> {self.limit:.0f}" for t in times),
                         *(f"{t[1]:,}" if t else "-" for t in times),
                         f"{run.best:.1e}",
@@ -89,27 +107,29 @@ class ExtragradientBench:
                 )
         return Table(
             "LP-Struct masters from nothing",
-            ("cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6", "iterations to 1e-2",
-             "iterations to 1e-4", "iterations to 1e-6", "best gap"),
+            ("C, cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6",
+             "iterations to 1e-2", "iterations to 1e-4", "iterations to 1e-6", "best gap"),
             tuple(rows),
             (
                 "CPU seconds of one thread to a certified relative gap; one run, in turns.",
-                *map(self._verdict, GAPS if {"ours", "simplex"} <= set(self.runs) else ()),
+                *self._verdicts(),
                 *(f"Left out: {reason}" for reason in self.missing),
             ),
         )  # fmt: skip
 
-    def _verdict(self, gap: float) -> str:
-        number = self.wins(gap)
-        if number is None:
-            largest = self.masters[-1].A.shape[0]
-            return (
-                f"At a gap of {gap:g}, simplex is faster on the largest master ({largest:,} cuts)."
-            )
-        return (
-            f"At a gap of {gap:g}, ours is faster than simplex from "
-            f"{self.masters[number].A.shape[0]:,} cuts on."
-        )
+    def _verdicts(self) -> list[str]:
+        if not {"ours", "simplex"} <= set(self.runs):
+            return []
+        found = []
+        for C in dict.fromkeys(size.C for size in self.sizes):
+            for gap in GAPS:
+                number = self.wins(C, gap)
+                verdict = "simplex is faster on the largest master"
+                if number is not None:
+                    cuts = self.masters[number].A.shape[0]
+                    verdict = f"ours is faster than simplex from {cuts:,} cuts on"
+                found.append(f"At C = {C:g} and a gap of {gap:g}, {verdict}.")
+        return found
 
 
 def bench_extragradient(
@@ -141,12 +161,13 @@ def bench_extragradient(
         "OR-tools PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.ortools_pdlp),
     }
     bench = ExtragradientBench(limit, runs={name: [] for name in competitors})
-    small = _master(Size(6, 10, 3, 2))
+    small = _master(Size(6, 10, 3, 1.0))
     for variant in ("paper", "restarted"):  # compile
         _watched(small, 1.0, variant)
     for number, size in enumerate(sizes):
-        report(f"master {number + 1} of {len(sizes)}: cuts")
+        report(f"master {number + 1} of {len(sizes)}: training")
         master = _master(size)
+        bench.sizes.append(size)
         bench.masters.append(master)
         for name in turns(list(bench.runs), number):
             report(f"master {number + 1} of {len(sizes)}, {master.A.shape[0]:,} cuts: {name}")
@@ -159,26 +180,21 @@ def bench_extragradient(
 
 
 def _master(size: Size) -> Problem:
-    """Return the master after some rounds, each solved to a tenth."""
+    """Return the master with which a run to a gap of 1% ends."""
     from structopt.backends.extragradient import Extragradient
     from structopt.formulations.lp_struct import LPStruct
-    from structopt.master import RestrictedMaster
-    from structopt.separation import separate
+    from structopt.methods.cutting_plane import CuttingPlane
     from structopt.structures.chain import Chain
     from structopt.structures.shards import DataSet
 
     X, Y = make_tagging(size.n_sentences, n_words=size.n_words, n_labels=size.n_labels)
     structure = Chain(labels=range(size.n_labels)).fit(X, Y)
-    data = DataSet.of(structure, X, Y)
-    master = RestrictedMaster(data.n_examples, data.n_features, base=data.base)
-    LPStruct(C=size.C, nonnegative=False).master(master)
-    master.compile()
+    formulation = LPStruct(C=size.C, nonnegative=False)
+    run = CuttingPlane(structure, formulation, DataSet.of(structure, X, Y), tol=1e-2)
+    run.solve()
     backend = Extragradient()
-    backend.start(master)
-    for _ in range(size.rounds):
-        x = backend.solve(tolerance=0.1).x
-        for found in separate(master, data, x).found:
-            backend.append(master.add(found.family, found.numbers, found.directions()))
+    backend.start(run.master)
+    backend.append(run.master.rows)
     return backend.problem()
 
 

@@ -2,6 +2,10 @@ r"""Sentences to tag: sparse inputs, as in text, from a hidden Markov model.
 
     y_1 ~ U,   y_{t+1} ~ P[y_t, .],   word_t ~ Q[y_t, .],   x_t = one-hot(word_t) + one-hot(suffix)
 
+Every word belongs to one tag, which says it in Zipf's proportions; a small share of the words of a
+sentence is drawn from all words instead. With a large share no weights separate more sentences than
+they break, and formulations whose margin does not grow with the loss, LP-Struct, learn w = 0.
+
 >>> X, Y = make_tagging(2, n_words=30, n_labels=3, seed=0)
 >>> X[0].shape[1], int(X[0].sum()) == 2 * len(Y[0])
 (33, True)
@@ -22,6 +26,7 @@ def make_tagging(
     n_words: int = 300,
     n_labels: int = 12,
     length: tuple[int, int] = (8, 16),
+    ambiguous: float = 0.05,
     seed: int = 0,
 ) -> tuple[list[Any], list[NDArray[np.int64]]]:
     """Draw sentences with their tags.
@@ -32,6 +37,8 @@ def make_tagging(
         Sentences, size of the vocabulary, tags. There is one suffix per ten words.
     length : (int, int)
         Shortest and longest sentence.
+    ambiguous : float
+        Share of the words that say nothing about their tag.
     seed : int
 
     Returns
@@ -41,13 +48,13 @@ def make_tagging(
     """
     rng = np.random.default_rng(seed)
     n_suffixes = max(1, n_words // 10)
-    # few likely successors a tag, and few frequent words a tag (Zipf): ambiguous but learnable
     follows = rng.dirichlet(np.full(n_labels, 0.3), size=n_labels).cumsum(axis=1)
-    frequency = np.array(
-        [rng.permutation(1.0 / np.arange(1, n_words + 1)) for _ in range(n_labels)]
-    )
-    frequency *= rng.gamma(0.3, size=frequency.shape)
-    says = (frequency / frequency.sum(axis=1, keepdims=True)).cumsum(axis=1)
+    frequency = 1.0 / np.arange(1, n_words + 1)
+    home = rng.permutation(np.arange(n_words) % n_labels)
+    own = frequency * (home == np.arange(n_labels)[:, None])
+    own /= own.sum(axis=1, keepdims=True)
+    anyone = frequency / frequency.sum()
+    says = ((1.0 - ambiguous) * own + ambiguous * anyone).cumsum(axis=1)
     suffix = rng.integers(n_suffixes, size=n_words)
     X, Y = [], []
     for size in rng.integers(length[0], length[1] + 1, size=n_sentences):

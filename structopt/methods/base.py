@@ -19,6 +19,7 @@ from structopt.cuts import CutPool, CutSet
 from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
 from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
+from structopt.interrupts import Interrupted
 from structopt.master import RestrictedMaster
 from structopt.result import Result, Stop
 from structopt.structures.base import Structure
@@ -131,6 +132,8 @@ class Method(ABC):
                 if self._stalled():
                     status = "stalled"
                     break
+        except Interrupted:
+            raise
         except KeyboardInterrupt:
             logger.warning("interrupted: returning the best model so far")
             status = "interrupted"

@@ -93,7 +93,4 @@ def _both(tried: Sequence[Tried]) -> float:
 def _solve(structure: Any, formulation: Any, data: Any, tol: float) -> Result:
     end = time.process_time() + LIMIT
     late = [lambda record: time.process_time() > end]
-    result = CuttingPlane(structure, formulation, data, tol=tol, callbacks=late).solve()
-    if result.status == "interrupted":  # a table must not hold half a model
-        raise KeyboardInterrupt
-    return result
+    return CuttingPlane(structure, formulation, data, tol=tol, callbacks=late).solve()

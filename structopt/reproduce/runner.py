@@ -11,6 +11,7 @@ from typing import Literal
 
 from threadpoolctl import threadpool_limits
 
+from structopt.interrupts import ending_at_once
 from structopt.reproduce.experiment import Cell, Experiment, Row
 from structopt.reproduce.store import Store, fingerprint
 
@@ -106,7 +107,7 @@ def run(
         watch(Step(experiment.label(cell), done + k, len(cells), left))
         start = time.process_time()
         try:
-            with threadpool_limits(limits=1):
+            with ending_at_once(), threadpool_limits(limits=1):
                 numbers = experiment.run(cell)
         except KeyboardInterrupt:
             interrupted = True

@@ -81,9 +81,10 @@ def catalogued(server, tmp_path, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     server.asked.clear()
 
-    def add(path, files=None, sha256=None):
+    def add(path, files=None, **sums):
         files = files or {"": "optdigits.tra"}
-        source = Source(f"http://127.0.0.1:{server.server_port}{path}", files, sha256)
+        named = {name.replace("_dot_", "."): sha256 for name, sha256 in sums.items()}
+        source = Source(f"http://127.0.0.1:{server.server_port}{path}", files, named)
         groups = tuple((name + ".gz", name) for name in files.values())
         entry = Entry("digits", "free", "http://x", "optdigits", groups, (source,))
         monkeypatch.setitem(CATALOGUE, "optdigits", entry)
@@ -103,7 +104,7 @@ SUM = hashlib.sha256(DIGITS).hexdigest()
 
 @pytest.mark.parametrize("known", ["recorded", {"optdigits.tra": "SHA256:" + SUM.upper()}, None])
 def test_a_fetched_file_loads_and_is_not_fetched_again(catalogued, server, tmp_path, known):
-    catalogued("/optdigits.tra", sha256=SUM if known == "recorded" else None)
+    catalogued("/optdigits.tra", **({"optdigits_dot_tra": SUM} if known == "recorded" else {}))
     said = []
     (first,) = download.fetch("optdigits", known_hash=known, report=said.append)
     assert (first.sha256, first.was_there) == (SUM, False)
@@ -127,7 +128,7 @@ def test_without_a_checksum_nothing_is_asked_of_the_server(catalogued, server, t
 
 
 def test_a_wrong_checksum_leaves_nothing(catalogued, tmp_path):
-    catalogued("/optdigits.tra", sha256="0" * 64)
+    catalogued("/optdigits.tra", optdigits_dot_tra="0" * 64)
     with pytest.raises(ChecksumError, match="not kept") as caught:
         download.fetch("optdigits")
     assert (caught.value.expected, caught.value.found) == ("0" * 64, SUM)
@@ -136,7 +137,7 @@ def test_a_wrong_checksum_leaves_nothing(catalogued, tmp_path):
 
 
 def test_a_file_that_is_there_is_checked_and_never_overwritten(catalogued, server, tmp_path):
-    catalogued("/optdigits.tra", sha256=SUM)
+    catalogued("/optdigits.tra", optdigits_dot_tra=SUM)
     folder = tmp_path / "optdigits"
     folder.mkdir()
     (folder / "optdigits.tra").write_text("mine")
@@ -177,7 +178,7 @@ def test_an_interrupt_leaves_nothing(catalogued, tmp_path, monkeypatch):
 
 def test_a_server_that_is_not_there(catalogued, tmp_path, monkeypatch):
     catalogued("/optdigits.tra")
-    source = Source("http://127.0.0.1:9/optdigits.tra", {"": "optdigits.tra"})
+    source = Source("http://127.0.0.1:9/optdigits.tra", {"": "optdigits.tra"}, {})
     entry = CATALOGUE["optdigits"]
     monkeypatch.setitem(CATALOGUE, "optdigits", Entry(
         entry.what, entry.licence, entry.page, entry.folder, entry.files, (source,)
@@ -201,6 +202,21 @@ def test_members_of_an_archive_are_put_in_place(catalogued, tmp_path):
     (again,) = download.fetch("optdigits", known_hash=None)
     assert again.paths == one.paths
     assert [path.read_text() for path in again.paths] == ["mine", "b NN O\n"]
+
+
+def test_members_of_an_archive_are_checked(catalogued, tmp_path):
+    sums = {f"{p}_dot_txt": hashlib.sha256(t).hexdigest()
+            for p, t in {"train": b"a DT O\n", "test": b"b NN O\n"}.items()}  # fmt: skip
+    catalogued("/c.zip", MEMBERS, train_dot_txt=sums["train_dot_txt"])
+    with pytest.raises(InvalidInputError, match="no checksum recorded"):
+        download.fetch("optdigits")
+    catalogued("/c.zip", MEMBERS, **(sums | {"test_dot_txt": "0" * 64}))
+    with pytest.raises(ChecksumError, match=r"test.txt of http.*not kept"):
+        download.fetch("optdigits")
+    assert everything(tmp_path) == []
+    catalogued("/c.zip", MEMBERS, **sums)
+    assert not download.fetch("optdigits")[0].was_there
+    assert everything(tmp_path) == ["optdigits/test.txt", "optdigits/train.txt"]
 
 
 @pytest.mark.parametrize(
@@ -246,6 +262,10 @@ def test_the_catalogue_is_sound():
         for source in entry.sources:
             assert source.url.startswith("https://")
             assert set(source.files.values()) <= wanted
+    targets = [name for e in CATALOGUE.values() for s in e.sources for name in s.files.values()]
+    assert len(set(targets)) == len(targets)  # a sum goes by the name
+    assert set(catalogue.SHA256) <= set(targets)
+    assert all(len(bytes.fromhex(found)) == 32 for found in catalogue.SHA256.values())
 
 
 def test_missing_data_names_the_command(tmp_path, monkeypatch):

@@ -5,9 +5,10 @@ r"""What data sets the loaders read: terms, place in the data home, and where to
 >>> [name for name, entry in CATALOGUE.items() if not entry.sources]
 ['hansards', 'lidar', 'horses', 'smt_nbest', 'swde']
 
-Checksums are recorded only for files that were hashed as their public home serves them; None means
-that this has not been done, and :func:`~structopt.datasets.download.fetch` refuses such a download
-unless it is told otherwise.
+Checksums are those of the files as they are put in place: of copies whose contents were counted and
+agree with what the public homes state. A home that serves anything else is refused; so are files
+without a sum (letters, whose copy was renumbered, and treebanks on a branch that moves), unless
+:func:`~structopt.datasets.download.fetch` is told otherwise.
 """
 
 from __future__ import annotations
@@ -27,13 +28,39 @@ MEDPOST_PARTS = ("cl", "mb", *(f"mb{k:02d}" for k in range(1, 11)), "ml01")
 UCI = "https://archive.ics.uci.edu/ml/machine-learning-databases/optdigits"
 
 
+SHA256 = {
+    "optdigits.tra": "e1b683cc211604fe8fd8c4417e6a69f31380e0c61d4af22e93cc21e9257ffedd",
+    "train.txt": "82033cd7a72b209923a98007793e8f9de3abc1c8b79d646c50648eb949b87cea",
+    "test.txt": "73b7b1e565fa75a1e22fe52ecdf41b6624d6f59dacb591d44252bf4d692b1628",
+    "esp.train": "a20d95cab7d88a19a86f8c1ad6329325c99fbd9529ed978cbd7e31d4b01b4008",
+    "esp.testa": "85c17793b77881c53d19017d9d0f1e6fb98b7ddcab54a5f24b05ed1793103c87",
+    "esp.testb": "1f8f7a392c6d4979a5592a5794eed43d7869b46da6851bbcde99714149f1d016",
+    "en_ewt-up-dev.conllu": "70588297850e6ce287d220dc1c24f4511268eb7c9000b9aa93ab9d2a56224c6a",
+    "tag_cl.ioc": "5a436f80d9e1d0262a0ae1ddc2f019679ba275c84fd76acaf5ceee7b47ce42bf",
+    "tag_mb.ioc": "188e77a5ac2da31449aa0d604d24918d8c191c17086d5e8c73934ef420dbd1f9",
+    "tag_mb01.ioc": "38e3506be877eca92a895a943a61440859fb21a6ec3e268dc491c77c7673e68b",
+    "tag_mb02.ioc": "1178fe6811734ae321056d6a9d729241d4472aa593c50280cb41deabce91fe59",
+    "tag_mb03.ioc": "2244f44830020b147ebc7e9fb98f6a1f642cef8692540d1fb03f49b7ca3ef5c8",
+    "tag_mb04.ioc": "a663fb5db8210cdf3a0e1e19d3c140e004cdbfd03237619439f98db30c552171",
+    "tag_mb05.ioc": "e4941448fcd9546738a41b115b1fc4a1ea8c05c0a4492dcc4f9fccaeea62606c",
+    "tag_mb06.ioc": "6db5809bc21548cb810316c21814329e42f4da6cbca697cb60903cff3091cb1b",
+    "tag_mb07.ioc": "9cc9d436d769adb7be3ed589e98926a2025b37d6c6338a8ff11b78843fd4da2a",
+    "tag_mb08.ioc": "5f5cf0919375ab4acf6deeca3fca497bda0fa683a22e92762f11bd0158749512",
+    "tag_mb09.ioc": "265af879012074825ac0ea6b471d4883593ecc1145fff7be74f47a75288c577a",
+    "tag_mb10.ioc": "0cbdd859256988cd3cb8108bb1689dd1d8023990f4e48b3af1b98292f721d0cc",
+    "tag_ml01.ioc": "19677909ea499c55da3eb373645a69a00b9c768752bae13baefce84a62d1d288",
+}
+"""By the name in the folder."""
+
+
 class Source(NamedTuple):
     """A download: the file itself, or members of a ZIP archive, and their names in the folder."""
 
     url: str
     files: dict[str, str]
     """Member of the archive to name in the folder; the one key "" means the download itself."""
-    sha256: str | None = None
+    sums: dict[str, str] = SHA256
+    """SHA-256 sums, by the name in the folder."""
 
     @property
     def name(self) -> str:

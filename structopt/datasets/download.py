@@ -61,9 +61,10 @@ def fetch(
     name : str
         A key of :data:`~structopt.datasets.catalogue.CATALOGUE`.
     known_hash : "recorded", mapping or None
-        "recorded": the sums of the catalogue; a download without one is refused. A mapping from the
-        names of downloads (the last part of the address) to SHA-256 sums of your own. None: take
-        what comes; the sums are returned, to be pinned next time.
+        "recorded": the sums of the catalogue, of the files as they are put in place; one without a
+        sum is refused. A mapping from the names of downloads (the last part of the address) to
+        SHA-256 sums of your own. None: take what comes; the sums of the downloads are returned, to
+        be pinned next time.
     home : path, optional
         A folder instead of the data home.
     report : callable, optional
@@ -91,7 +92,8 @@ def fetch(
     for source in entry.sources:  # all sums before the first download
         there = [entry.there(root, target) for target in source.files.values()]
         expected = _expected(source, known_hash)
-        if known_hash is not None and expected is None and None in there:
+        wanting = known_hash is not None and "" not in expected
+        if wanting and not set(source.files.values()) <= set(expected) and None in there:
             raise InvalidInputError(
                 f"no checksum recorded for {source.url}; download it yourself and put "
                 f"{_wanted(entry)} at {root / entry.folder}, or, if you trust the address, run "
@@ -120,17 +122,20 @@ def _wanted(entry: Entry) -> str:
     return ", ".join(" or ".join(group) for group in entry.files)
 
 
-def _expected(source: Source, known: Mapping[str, str] | str | None) -> str | None:
+def _expected(source: Source, known: Mapping[str, str] | str | None) -> dict[str, str]:
+    """Return the sums to check, by the name in the folder; that of the download goes by ""."""
     if known is None:
-        return None
-    found = source.sha256 if isinstance(known, str) else known.get(source.name)
-    return None if found is None else found.lower().removeprefix("sha256:")
+        return {}
+    if isinstance(known, str):
+        return {name: source.sums[name] for name in source.files.values() if name in source.sums}
+    given = known.get(source.name)
+    return {} if given is None else {"": given.lower().removeprefix("sha256:")}
 
 
 def _one(
     folder: Path,
     source: Source,
-    expected: str | None,
+    expected: dict[str, str],
     there: list[Path | None],
     report: Callable[[str], None] | None,
 ) -> Fetched:
@@ -143,15 +148,11 @@ def _one(
     # Beside the folder, so that moving a file to its place is one atomic step.
     with tempfile.TemporaryDirectory(prefix=".download-", dir=folder.parent) as scratch:
         got = _retrieve(source.url, source.name, Path(scratch))
-        found = _sha256(got)
-        if expected is not None and found != expected:
-            raise ChecksumError(
-                f"{source.url} has the SHA-256 sum {found}, not {expected}: it was changed or "
-                "damaged on the way, and is not kept.",
-                expected=expected,
-                found=found,
-            )
+        advice = "it was changed or damaged on the way, and is not kept."
+        found = _check(got, source.url, expected.get(""), advice)
         unpacked = [got] if "" in source.files else _unpack(source, got, Path(scratch))
+        for new, target in zip(unpacked, source.files.values(), strict=True):
+            _check(new, f"{target} of {source.url}", expected.get(target), advice)
         folder.mkdir(exist_ok=True)
         paths = []
         for new, old, target in zip(unpacked, there, source.files.values(), strict=True):
@@ -162,15 +163,20 @@ def _one(
     return Fetched(source.url, tuple(paths), found, False)
 
 
-def _checked(path: Path, source: Source, expected: str | None) -> str | None:
+def _checked(path: Path, source: Source, expected: dict[str, str]) -> str | None:
     """Return the sum of a file that is there, if it is the download itself, and check it."""
     if path.name != source.files.get(""):
         return None
+    known = expected.get("", expected.get(path.name))
+    return _check(path, f"{path}, which is there,", known, "delete it to fetch it again.")
+
+
+def _check(path: Path, what: str, expected: str | None, advice: str) -> str:
+    """Return the sum of a file; raise if another one is expected."""
     found = _sha256(path)
     if expected is not None and found != expected:
         raise ChecksumError(
-            f"{path} is there, but its SHA-256 sum is {found}, not {expected}: it is kept as it "
-            "is; delete it to fetch it again.",
+            f"{what} has the SHA-256 sum {found}, not {expected}: {advice}",
             expected=expected,
             found=found,
         )

@@ -160,6 +160,42 @@ class Method(ABC):
         if value < self._primal and residual <= FEASIBLE:
             self._primal, self._residual, self._weights = value, residual, weights.copy()
 
+    def _record(
+        self,
+        *,
+        value: float,
+        violation: float,
+        nonzeros: int,
+        iterations: int,
+        oracle_seconds: float,
+        solve_seconds: float,
+        lift_seconds: float = 0.0,
+        cuts_added: int = 0,
+        cuts_dropped: int = 0,
+        cuts: int = 0,
+        primal: float | None = None,
+    ) -> Round:
+        """Write down a round; ``primal`` is the best value so far, where no bound is kept."""
+        record = Round(
+            round=len(self.history) + 1,
+            primal=self._primal if primal is None else primal,
+            dual=self._dual,
+            value=value,
+            violation=violation,
+            cuts_added=cuts_added,
+            cuts_dropped=cuts_dropped,
+            cuts=cuts,
+            nonzeros=nonzeros,
+            iterations=iterations,
+            oracle_seconds=oracle_seconds,
+            lift_seconds=lift_seconds,
+            solve_seconds=solve_seconds,
+            seconds=self._elapsed(),
+        )
+        self.history.append(record)
+        logger.debug("%s", record)
+        return record
+
     def _done(self) -> bool:
         gap = self._primal - self._dual
         return gap <= self.abs_tol or relative(self._primal, self._dual) <= self.tol

@@ -14,7 +14,6 @@ divergence V = omega/2 |w - w'|^2 + 1/omega sum_i c_i KL(p_i || p'_i).
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -29,8 +28,6 @@ from structopt.structures.base import Structure
 from structopt.structures.expectations import Expected
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
-
-logger = logging.getLogger(__name__)
 
 _FIRST, _GROWTH = 10, 0.2
 """As in :mod:`structopt.methods.extragradient`."""
@@ -138,25 +135,15 @@ class Bregman(Method):
             self._dual = max(self._dual, self._form.dual(pull, loss))
         self._rebalance()
         solving = self._summing - summing
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=value,
             violation=self._length / self.eta,
-            cuts_added=0,
-            cuts_dropped=0,
-            cuts=0,
             nonzeros=int(np.count_nonzero(self._now.w)),
             iterations=self.iterations - before,
             oracle_seconds=asked - asking,
             lift_seconds=time.perf_counter() - start - solving - (asked - asking),
             solve_seconds=solving,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s eta %.3g omega %.3g", record, self.eta, self.omega)
-        return record
 
     # ------------------------------------------------------------------ an iteration
     def _iterate(self) -> None:

@@ -98,24 +98,15 @@ class Compact(Method):
         point = self._outputs.project(z, error, None).z
         bound = form.dual(self._outputs.pull(point), self._outputs.loss(point))
         self._dual = max(self._dual, bound)
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=reached,
             violation=float(np.linalg.norm(point - z)),
-            cuts_added=0,
-            cuts_dropped=0,
-            cuts=0,
             nonzeros=int(np.count_nonzero(weights)),
             iterations=int(problem.solver_stats.num_iters or 0),
             oracle_seconds=asked - solved,
             lift_seconds=declared - start + time.perf_counter() - asked,
             solve_seconds=solved - declared,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        return record
 
     def _weights_and_constraints(self) -> tuple[Any, list[Any]]:
         """Declare w with the formulation's own constraints, as they were compiled."""

@@ -150,10 +150,7 @@ class CuttingPlane(Method):
         if self._checkpoint is not None:
             self._checkpoint.save(self._weights, self._cuts)
         lifted = (repaired - solved) + (time.perf_counter() - asked)
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=separation.value,
             violation=separation.violation,
             cuts_added=added,
@@ -164,11 +161,7 @@ class CuttingPlane(Method):
             oracle_seconds=asked - repaired,
             lift_seconds=lifted,
             solve_seconds=solved - start,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s", record)
-        return record
 
     def iterate(self) -> Iterate:
         """Return the master's weights of the last round."""

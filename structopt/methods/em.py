@@ -20,7 +20,6 @@ single rounds do not.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from typing import Literal
@@ -42,8 +41,6 @@ from structopt.separation import Separation, separate
 from structopt.structures.base import Structure
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
-
-logger = logging.getLogger(__name__)
 
 # Constants were chosen on OCR100: 100 words, L1M3N at C = 0.1, 1, 10 and 100.
 _RELAX = {"relaxed": 1.8, "(4)": 1.0, "(6)": 2.0}
@@ -187,10 +184,7 @@ class EM(Method):
         if not self._settled:
             dropped, added = self._drop(solution.cut_duals), self._add(separation)
             self._rescale(weights, value)
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=value,
             violation=separation.violation,
             cuts_added=added,
@@ -201,11 +195,7 @@ class EM(Method):
             oracle_seconds=asked - solved,
             lift_seconds=clock() - asked,
             solve_seconds=solved - start,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s", record)
-        return record
 
     # ------------------------------------------------------------------ the parts of a round
     def _evaluate(self, weights: Floats, x: Floats | None = None) -> tuple[Separation, float]:

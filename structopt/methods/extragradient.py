@@ -15,7 +15,6 @@ rule says, and where r stays far below nu it grows.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -33,8 +32,6 @@ from structopt.result import Result, Stop
 from structopt.structures.base import Structure
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
-
-logger = logging.getLogger(__name__)
 
 _FIRST, _GROWTH = 10, 0.2
 """Iterations of the first round, and by how much a round may prolong the run: passes stay few, and
@@ -192,25 +189,15 @@ class Extragradient(Method):
         asked = time.perf_counter()
         self._continue_from_better(mean, fell=self._primal < before_primal)
         solving = self._projecting - projecting
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=value,
             violation=self._length / self.beta,
-            cuts_added=0,
-            cuts_dropped=0,
-            cuts=0,
             nonzeros=int(np.count_nonzero(self._now.w)),
             iterations=self.iterations - before,
             oracle_seconds=asked - asking,
             lift_seconds=time.perf_counter() - start - solving - (asked - asking),
             solve_seconds=solving,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s beta %.3g omega %.3g", record, self.beta, self.omega)
-        return record
 
     @property
     def current(self) -> Floats:

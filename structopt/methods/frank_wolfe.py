@@ -16,7 +16,6 @@ gives it exactly.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 
@@ -32,8 +31,6 @@ from structopt.methods.planes import PlaneFinder, Planes
 from structopt.result import Result
 from structopt.structures.base import Structure
 from structopt.structures.shards import DataSet
-
-logger = logging.getLogger(__name__)
 
 _SHARE = 0.5
 """Visits without the oracle go on until the gap over known planes is this share of the estimated
@@ -161,10 +158,7 @@ class FrankWolfe(Method):
         if self._due():
             value = self._certify()
         ended = time.perf_counter()
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=value,
             violation=violation,
             cuts_added=added,
@@ -173,13 +167,8 @@ class FrankWolfe(Method):
             nonzeros=int(np.count_nonzero(self._blocks.weights)),
             iterations=(1 + sweeps) * len(self._present),
             oracle_seconds=asking + (ended - moved),
-            lift_seconds=0.0,
             solve_seconds=moved - start - asking,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s", record)
-        return record
 
     # ------------------------------------------------------------------ the parts of a round
     def _pass(self) -> float:

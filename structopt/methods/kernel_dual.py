@@ -119,24 +119,15 @@ class KernelDual(Method):
         gains = [m @ a for m, a in zip(self._margins, self._shares, strict=True)]
         self._dual = max(self._dual, float(self._form.cost @ gains) - 0.5 * self._curvature * norm)
         self._offer(self.beta, value)
-        record = Round(
-            round=len(self.history) + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=value,
             violation=float(self._form.hinges(answers).max(initial=0.0)),
-            cuts_added=0,
-            cuts_dropped=0,
             cuts=sum(len(m) - 1 for m in self._margins),
             nonzeros=int(np.count_nonzero(self.beta)),
             iterations=self.data.n_examples,
             oracle_seconds=asking + (asked - visited),
-            lift_seconds=0.0,
             solve_seconds=visited - start - asking,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        return record
 
     # ------------------------------------------------------------------ one example
     def _visit(self, i: int) -> float:

@@ -184,25 +184,15 @@ class Online(Method):
         value, residual = self._evaluate(model)
         evaluated = time.perf_counter()
         self._offer(model, value, residual)
-        record = Round(
-            round=len(self.history) + 1,
+        return self._record(
             primal=self._least,
-            dual=-np.inf,
             value=value,
             violation=float(mistakes),
-            cuts_added=0,
-            cuts_dropped=0,
-            cuts=0,
             nonzeros=int(np.count_nonzero(model)),
             iterations=mistakes,
             oracle_seconds=asking + (evaluated - visited),
-            lift_seconds=0.0,
             solve_seconds=visited - start - asking,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s", record)
-        return record
 
     def solve(self) -> Result:
         """Step until an epoch makes no mistake, the budget is spent, or interrupted."""

@@ -11,7 +11,6 @@ before it together, because the first passes say little about the optimum.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Sequence
 from typing import Literal
@@ -30,8 +29,6 @@ from structopt.methods.planes import PlaneFinder
 from structopt.structures.base import Structure
 from structopt.structures.parts import Floats
 from structopt.structures.shards import DataSet
-
-logger = logging.getLogger(__name__)
 
 _GROWTH = 1.5
 """Each window ends at this multiple of the passes before it. 1.25 / 1.5 / 2 / 3 differ little."""
@@ -145,25 +142,14 @@ class Subgradient(Method):
         model = self._window.mean if descent.averages else descent.point
         if self.batch is not None or descent.averages:
             self._evaluate(model)
-        record = Round(
-            round=passed + 1,
-            primal=self._primal,
-            dual=self._dual,
+        return self._record(
             value=self._value,
             violation=self._violation,
-            cuts_added=0,
-            cuts_dropped=0,
-            cuts=0,
             nonzeros=int(np.count_nonzero(model)),
             iterations=steps,
             oracle_seconds=self._asking,
-            lift_seconds=0.0,
             solve_seconds=time.perf_counter() - start - self._asking,
-            seconds=self._elapsed(),
         )
-        self.history.append(record)
-        logger.debug("%s", record)
-        return record
 
     # ------------------------------------------------------------------ the parts of a round
     def _begin(self) -> None:

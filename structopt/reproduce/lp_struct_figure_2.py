@@ -33,13 +33,13 @@ class Times(Experiment):
     def cells(self, full: bool) -> list[Cell]:
         """Return one run a backend and draw."""
         setting = (
-            {"train": 5700, "C": 30.0, "limit": 900.0}
+            {"train": 5700, "C": 10.0, "limit": 900.0}
             if full
             else {"train": 60, "C": 100.0, "limit": 15.0}
         )
         return [
             {"solver": solver, "draw": k, **setting, "tol": 1e-2}
-            for k in range(5 if full else 2)
+            for k in range(1 if full else 2)
             for solver in BACKENDS
         ]
 

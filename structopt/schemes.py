@@ -138,7 +138,8 @@ class Scheme(BaseEstimator):  # type: ignore[misc]
             M3N(),
             method="perceptron",
             method_options={
-                "average": False, "epochs": self.epochs, "random_state": self.random_state,
+                "average": False, "epochs": self.epochs, "evaluate": False,
+                "random_state": self.random_state,
             },
             verbose=self.verbose,
         )  # fmt: skip

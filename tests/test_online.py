@@ -350,6 +350,17 @@ def test_objectives_that_do_not_apply_are_infinite(words):
     assert negative.certificate.residual > 0
 
 
+@pytest.mark.parametrize("method", [Perceptron, MIRA])
+def test_without_objectives_the_model_is_the_same(words, method):
+    plain, silent = (
+        run_of(method, *words, epochs=3, evaluate=evaluate).solve() for evaluate in (True, False)
+    )
+    assert np.array_equal(plain.weights, silent.weights)
+    assert np.isfinite(plain.certificate.primal)
+    assert np.isinf(silent.certificate.primal)
+    assert all(np.isinf(record.value) for record in silent.history)
+
+
 def test_budgets_and_callbacks_stop_a_run(words):
     assert run_of(Perceptron, *words, time_limit=1e-9).solve().status == "time_limit"
     seen = []

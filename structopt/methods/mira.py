@@ -53,7 +53,7 @@ class MIRA(Online):
     augmented : bool
         Which outputs: the one with the largest violation (loss-augmented decoding) and the k - 1
         best, or else the k best, gold among them as it may.
-    epochs, average, random_state
+    epochs, average, evaluate, random_state
         See :class:`~structopt.methods.online.Online`.
 
     Notes
@@ -89,6 +89,7 @@ class MIRA(Online):
         augmented: bool = True,
         epochs: int = 20,
         average: bool = True,
+        evaluate: bool = True,
         tol: float = 1e-3,
         abs_tol: float = 0.0,
         max_iter: int = 10_000,
@@ -105,9 +106,9 @@ class MIRA(Online):
                 f"{sorted(structure.abilities())}. Use k = 1, which needs 'argmax' only."
             )
         super().__init__(
-            structure, formulation, data, epochs=epochs, average=average, tol=tol, abs_tol=abs_tol,
-            max_iter=max_iter, time_limit=time_limit, callbacks=callbacks,
-            random_state=random_state,
+            structure, formulation, data, epochs=epochs, average=average, evaluate=evaluate,
+            tol=tol, abs_tol=abs_tol, max_iter=max_iter, time_limit=time_limit,
+            callbacks=callbacks, random_state=random_state,
         )  # fmt: skip
         self.k, self.C, self.augmented = k, C, augmented
         self._scratch: Floats = np.zeros(data.n_features)

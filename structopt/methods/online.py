@@ -97,6 +97,9 @@ class Online(Method):
         The same for every method; the smaller of the two counts.
     average : bool
         Whether the model is the average of the weights over all visits, or the last weights.
+    evaluate : bool
+        Whether the objective is computed after every epoch. It costs a pass over the data, which
+        is half of the time where oracles are slow; without it `primal` and `value` are inf.
     random_state : int, optional
         Seed of the order of visits; None is 0.
     """
@@ -112,6 +115,7 @@ class Online(Method):
         *,
         epochs: int = 20,
         average: bool = True,
+        evaluate: bool = True,
         tol: float = 1e-3,
         abs_tol: float = 0.0,
         max_iter: int = 10_000,
@@ -141,7 +145,7 @@ class Online(Method):
         self._least = np.inf
         self._form: HingeForm | None = None
         try:
-            self._form = HingeForm.of(self.master, data, self.name)
+            self._form = HingeForm.of(self.master, data, self.name) if evaluate else None
         except IncompatibleError as reason:
             logger.info("no objective is reported: %s", reason)
 

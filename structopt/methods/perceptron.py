@@ -35,7 +35,7 @@ class Perceptron(Online):
         See :class:`~structopt.methods.base.Method`.
     learning_rate : float
         eta. Since w starts at 0 it only sets the scale of the weights, not what they predict.
-    epochs, average, random_state
+    epochs, average, evaluate, random_state
         See :class:`~structopt.methods.online.Online`.
 
     Notes
@@ -69,6 +69,7 @@ class Perceptron(Online):
         learning_rate: float = 1.0,
         epochs: int = 20,
         average: bool = True,
+        evaluate: bool = True,
         tol: float = 1e-3,
         abs_tol: float = 0.0,
         max_iter: int = 10_000,
@@ -78,9 +79,9 @@ class Perceptron(Online):
     ) -> None:
         check_positive(learning_rate=learning_rate)
         super().__init__(
-            structure, formulation, data, epochs=epochs, average=average, tol=tol, abs_tol=abs_tol,
-            max_iter=max_iter, time_limit=time_limit, callbacks=callbacks,
-            random_state=random_state,
+            structure, formulation, data, epochs=epochs, average=average, evaluate=evaluate,
+            tol=tol, abs_tol=abs_tol, max_iter=max_iter, time_limit=time_limit,
+            callbacks=callbacks, random_state=random_state,
         )  # fmt: skip
         self.learning_rate = learning_rate
 

@@ -69,6 +69,7 @@ class IntegerProgram:
 
     def __init__(self, rows: Rows, *, gap: float = 0.0, time_limit: float | None = None) -> None:
         self.rows, self.gap, self.time_limit = rows, gap, time_limit
+        self._transposed = sp.csr_array(rows.A.T)
         self._lp: Any = None
         self._mip: Any = None
         self._last: Floats | None = None
@@ -131,10 +132,19 @@ class IntegerProgram:
             raise OracleError(f"HiGHS: {self._lp.modelStatusToString(status)}, on a relaxation.")
         found = self._lp.getSolution()
         duals = np.array(found.row_dual)
-        bound = -_lower_bound(self.rows, costs, duals)
+        bound = -self._lower_bound(costs, duals)
         if not np.isfinite(bound):  # helpers without bounds: the solver's own value stands
             bound = -float(self._lp.getInfo().objective_function_value)
         return Relaxed(np.array(found.col_value), bound)
+
+    def _lower_bound(self, costs: Floats, duals: Floats) -> float:
+        """Return what the multipliers prove about ``min costs . v``: weak duality."""
+        rows = self.rows
+        y = np.where(duals > 0, np.where(np.isfinite(rows.lower), duals, 0.0), duals)
+        y = np.where(y < 0, np.where(np.isfinite(rows.upper), y, 0.0), y)
+        reduced = costs - self._transposed @ y
+        reduced[np.abs(reduced) <= 1e-12] = 0.0
+        return _least(y, rows.lower, rows.upper) + _least(reduced, rows.lb, rows.ub)
 
     def _branch(
         self, costs: Floats, scores: Floats, scale: float, forbidden: Sequence[Floats]
@@ -225,15 +235,6 @@ def _run(model: Any, costs: Floats) -> Any:
     model.changeColsCost(len(costs), np.arange(len(costs), dtype=np.int32), costs)
     refused = model.run() == HighsStatus.kError
     return HighsModelStatus.kNotset if refused else model.getModelStatus()
-
-
-def _lower_bound(rows: Rows, costs: Floats, duals: Floats) -> float:
-    """Return what the multipliers prove about ``min costs . v``: weak duality."""
-    y = np.where(duals > 0, np.where(np.isfinite(rows.lower), duals, 0.0), duals)
-    y = np.where(y < 0, np.where(np.isfinite(rows.upper), y, 0.0), y)
-    reduced = costs - rows.A.T @ y
-    reduced[np.abs(reduced) <= 1e-12] = 0.0
-    return _least(y, rows.lower, rows.upper) + _least(reduced, rows.lb, rows.ub)
 
 
 def _least(slope: Floats, lower: Floats, upper: Floats) -> float:

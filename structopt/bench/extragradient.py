@@ -8,8 +8,8 @@ slacks raised, multipliers scaled (:mod:`structopt.extragradient.judge`), the sa
 
 * ours and the paper's variant are watched while they run;
 * simplex and interior point know no half-way: the time of their one run counts for every gap;
-* PDLP is told its target as relative tolerance, then a tenth and a hundredth of it if the certified
-  gap is missed; only the run that reached it counts.
+* PDLP is told its target as relative tolerance, then a tenth of it and so on, down to a
+  thousandth, if the certified gap is missed; only the run that reached it counts.
 
 >>> bench = bench_extragradient([Size(12, 20, 3, 1.0)], limit=10.0, competitors=["ours", "simplex"])
 >>> bench.runs["ours"][0].reached.keys() == {1e-2, 1e-4, 1e-6}
@@ -231,13 +231,14 @@ def _targeted(
     judge, best = Judge(master, _FLOOR), math.inf
     reached: dict[float, tuple[float, int]] = {}
     for gap in GAPS:
-        for share in (1.0, 0.1, 0.01):
+        for share in (1.0, 0.1, 0.01, 0.001):
             pair = run(master, limit, share * gap)
             error = judge.assess(pair.x, pair.y).error
             best = min(best, error)
             if pair.seconds >= limit:
                 return Run(reached, best)
             if error <= gap:
-                reached[gap] = pair.seconds, pair.iterations
+                for missed in [g for g in GAPS if g >= gap]:  # a looser one, with more luck
+                    reached.setdefault(missed, (pair.seconds, pair.iterations))
                 break
     return Run(reached, best)

@@ -24,6 +24,8 @@ from structopt.result import Result
 from structopt.structures.base import Structure
 from structopt.structures.shards import DataSet
 
+_OF_THE_MODEL = ("tol", "max_iter", "time_limit", "callbacks")
+
 
 class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
     """Learn to predict structured outputs with a certified optimum.
@@ -216,6 +218,8 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         }
         options = {name: value for name, value in given.items() if value is not None}
         for name in [*options, *(self.method_options or {})]:
+            if name in ("structure", "formulation", "data", *_OF_THE_MODEL):
+                raise IncompatibleError(f"{name!r} is set on the model, not in method_options.")
             if name not in taken:
                 raise IncompatibleError(
                     f"The method {method.name!r} takes no {name!r}; it takes "

@@ -20,7 +20,9 @@ class Interrupted(KeyboardInterrupt):
 
 @contextmanager
 def ending_at_once() -> Iterator[None]:
-    """Let Ctrl-C raise :class:`Interrupted` (in the main thread; others hear no signals).
+    """Let Ctrl-C raise :class:`Interrupted`, in the main thread: others hear no signals.
+
+    A process that was started to ignore it goes on to do so.
 
     >>> with ending_at_once():
     ...     try:
@@ -29,7 +31,8 @@ def ending_at_once() -> Iterator[None]:
     ...         print("ended")
     ended
     """
-    if threading.current_thread() is not threading.main_thread():
+    elsewhere = threading.current_thread() is not threading.main_thread()
+    if elsewhere or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):
         yield
         return
 

@@ -133,7 +133,7 @@ def select(
             break
     assert best is not None, "the grid is not empty"
     params = tried[int(np.argmax(scores))]
-    if refit:
+    if refit and results[-1].status != "interrupted":
         best = clone(model).set_params(**params)
         best.callbacks = model.callbacks
         best.fit(*everything)

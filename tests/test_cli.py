@@ -11,6 +11,7 @@ import pytest
 
 import structopt
 from structopt import cli, demo
+from structopt.interrupts import ending_at_once
 
 
 def test_version(capsys):
@@ -185,3 +186,13 @@ def test_without_matplotlib_the_extra_is_named(quick, tmp_path, monkeypatch):
     done = demo.write_demo(quick, tmp_path)
     assert done.notes == ("pip install structopt-margin[plot]",)
     assert {path.suffix for path in done.files} == {".html"}
+
+
+def test_a_process_that_ignores_interrupts_goes_on_to_do_so():
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with ending_at_once():
+            signal.raise_signal(signal.SIGINT)
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,7 +1,9 @@
 """Downloads from a server of our own: whole and expected files only, and nothing left behind."""
 
+import gzip
 import hashlib
 import io
+import os
 import pickle
 import sys
 import threading
@@ -119,11 +121,12 @@ def test_a_fetched_file_loads_and_is_not_fetched_again(catalogued, server, tmp_p
 
 def test_without_a_checksum_nothing_is_asked_of_the_server(catalogued, server, tmp_path):
     source = catalogued("/optdigits.tra")
-    for known in ("recorded", {"other": SUM}):
-        with pytest.raises(InvalidInputError, match="no checksum recorded for http") as caught:
-            download.fetch("optdigits", known_hash=known)
-        for part in (source.url, str(tmp_path / "optdigits"), "--no-checksum"):
-            assert part in str(caught.value)
+    with pytest.raises(InvalidInputError, match="no checksum recorded for http") as caught:
+        download.fetch("optdigits")
+    for part in (source.url, str(tmp_path / "optdigits"), "--no-checksum"):
+        assert part in str(caught.value)
+    with pytest.raises(InvalidInputError, match=r"no sum for optdigits.tra, only for \['other'\]"):
+        download.fetch("optdigits", known_hash={"other": SUM})
     assert (server.asked, everything(tmp_path)) == ([], [])
 
 
@@ -145,6 +148,9 @@ def test_a_file_that_is_there_is_checked_and_never_overwritten(catalogued, serve
         download.fetch("optdigits")
     assert (folder / "optdigits.tra").read_text() == "mine"
     (folder / "optdigits.tra").rename(folder / "optdigits.tra.gz")  # which the loader takes as well
+    with pytest.raises(ChecksumError, match="delete it"):
+        download.fetch("optdigits")
+    (folder / "optdigits.tra.gz").write_bytes(gzip.compress(DIGITS))
     (one,) = download.fetch("optdigits")
     assert (one.was_there, one.sha256) == (True, None)
     catalogued("/optdigits.tra")  # no sum is needed where nothing is to be fetched
@@ -217,6 +223,26 @@ def test_members_of_an_archive_are_checked(catalogued, tmp_path):
     catalogued("/c.zip", MEMBERS, **sums)
     assert not download.fetch("optdigits")[0].was_there
     assert everything(tmp_path) == ["optdigits/test.txt", "optdigits/train.txt"]
+    (tmp_path / "optdigits" / "train.txt").write_text("mine")
+    with pytest.raises(ChecksumError, match="which is there"):
+        download.fetch("optdigits")
+
+
+def test_a_folder_elsewhere_is_filled_and_readable_for_others(catalogued, tmp_path):
+    elsewhere = tmp_path / "disk" / "digits"
+    elsewhere.mkdir(parents=True)
+    (tmp_path / "optdigits").symlink_to(elsewhere)
+    catalogued("/optdigits.tra")
+    download.fetch("optdigits", known_hash=None)
+    assert [path.name for path in elsewhere.parent.iterdir()] == ["digits"]
+    written = (elsewhere / "optdigits.tra").stat().st_mode
+    assert written & 0o777 == 0o666 & ~current_umask()
+
+
+def current_umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
 
 
 @pytest.mark.parametrize(

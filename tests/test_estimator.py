@@ -10,7 +10,7 @@ from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import Pipeline
 
 import structopt as so
-from structopt.errors import InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +97,8 @@ def test_unfitted_and_unconverged_models_say_so(words):
     assert not model.result_.certificate.certified
     with pytest.raises(InvalidInputError, match="Unknown method"):
         model_of(method="magic").fit(X, Y)
+    with pytest.raises(IncompatibleError, match="'tol' is set on the model"):
+        model_of(method_options={"tol": 0.1}).fit(X, Y)
 
 
 def test_progress_is_shown_when_asked(words, capsys):

@@ -92,6 +92,20 @@ def test_B_as_a_fraction_of_what_the_svm_finds():
     assert run.solve().certificate.certified
 
 
+def test_a_fraction_of_half_a_model_is_told(monkeypatch):
+    X, Y, structure, _ = small_classes(np.random.default_rng(2), n=12)
+    data, aim = so.DataSet.of(structure, X, Y), so.StructRMM(50.0, B_fraction=0.5)
+    hurried = so.CuttingPlane(structure, aim, data, tol=1e-9, max_iter=1).solve()
+    assert "the bound rests on a StructSVM that stopped (max_iter)" in hurried.certificate.note
+
+    def interrupted(self):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(so.CuttingPlane, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        so.CuttingPlane(structure, aim, data)
+
+
 @pytest.mark.parametrize("slacks", ["n", "one"])
 def test_a_fraction_starts_from_the_cuts_of_the_run_that_fixes_B(slacks):
     X, Y = so.datasets.load_digit_words(60, seed=1)

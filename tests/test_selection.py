@@ -81,6 +81,15 @@ def test_refit_learns_from_everything(words):
     assert chosen.best_model.result_.certificate.primal == pytest.approx(
         alone.result_.certificate.primal
     )
+    rounds = []
+
+    def interrupt(record):
+        rounds.append(record)
+        raise KeyboardInterrupt
+
+    cut = so.select(model_of(callbacks=[interrupt]), *words, grid=grid, refit=True)
+    assert len(rounds) == 1  # nothing was started after it
+    assert cut.best_model.result_.status == "interrupted"
     held = so.select(model_of(), *words[:2], grid=grid, refit=True)
     assert len(held.best_model.predict(words[0])) == 50
 

@@ -27,7 +27,7 @@ from structopt.bench import lp_solvers
 from structopt.bench.table import Table
 from structopt.bench.tagging import make_tagging
 from structopt.bench.timing import turns
-from structopt.errors import MissingDependencyError
+from structopt.errors import MissingDependencyError, StructoptError
 from structopt.extragradient.judge import Judge
 from structopt.extragradient.outcome import Iterate, Variant
 from structopt.extragradient.problem import Problem
@@ -61,6 +61,8 @@ class Run:
 
     reached: dict[float, tuple[float, int]]
     best: float
+    late: bool = False
+    """Whether the limit ended it."""
 
 
 @dataclass
@@ -79,15 +81,15 @@ class ExtragradientBench:
         for number, size in enumerate(self.sizes):
             if size.C != C:
                 continue
-            mine, other = (
-                self.runs[name][number].reached.get(gap, (math.inf, 0))[0]
-                for name in ("ours", "simplex")
-            )
+            mine, other = (self._seconds(name, number, gap) for name in ("ours", "simplex"))
             if mine >= other:
                 first = None
             elif first is None:
                 first = number
         return first
+
+    def _seconds(self, name: str, number: int, gap: float) -> float:
+        return self.runs[name][number].reached.get(gap, (math.inf, 0))[0]
 
     def table(self) -> Table:
         """Return one row for each master and competitor."""
@@ -100,7 +102,7 @@ class ExtragradientBench:
                 rows.append(
                     (
                         f"C = {size.C:g}, {cuts:,} x {columns:,}, {name}",
-                        *(f"{t[0]:.2f}" if t else f"> {self.limit:.0f}" for t in times),
+                        *(f"{t[0]:.2f}" if t else self._missed(run) for t in times),
                         *(f"{t[1]:,}" if t else "-" for t in times),
                         f"{run.best:.1e}",
                     )
@@ -117,15 +119,21 @@ class ExtragradientBench:
             ),
         )  # fmt: skip
 
+    def _missed(self, run: Run) -> str:
+        return f"> {self.limit:.0f}" if run.late else "missed"
+
     def _verdicts(self) -> list[str]:
         if not {"ours", "simplex"} <= set(self.runs):
             return []
         found = []
         for C in dict.fromkeys(size.C for size in self.sizes):
+            largest = max(k for k, size in enumerate(self.sizes) if size.C == C)
             for gap in GAPS:
                 number = self.wins(C, gap)
                 verdict = "simplex is faster on the largest master"
-                if number is not None:
+                if all(math.isinf(self._seconds(name, largest, gap)) for name in self.runs):
+                    verdict = "nobody gets there on the largest master"
+                elif number is not None:
                     cuts = self.masters[number].A.shape[0]
                     verdict = f"ours is faster than simplex from {cuts:,} cuts on"
                 found.append(f"At C = {C:g} and a gap of {gap:g}, {verdict}.")
@@ -191,7 +199,9 @@ def _master(size: Size) -> Problem:
     structure = Chain(labels=range(size.n_labels)).fit(X, Y)
     formulation = LPStruct(C=size.C, nonnegative=False)
     run = CuttingPlane(structure, formulation, DataSet.of(structure, X, Y), tol=1e-2)
-    run.solve()
+    certificate = run.solve().certificate
+    if not certificate.certified:
+        raise StructoptError(f"The run that makes the master is not certified: {certificate}.")
     backend = Extragradient()
     backend.start(run.master)
     backend.append(run.master.rows)
@@ -214,15 +224,17 @@ def _watched(master: Problem, limit: float, variant: Variant) -> Run:
         return len(reached) == len(GAPS) or now > limit
 
     # no rule of the solver's own may end it: the watch does
-    solve(master, tolerance=-1.0, variant=variant, floor=_FLOOR, callback=watch)
-    return Run(reached, best)
+    endless = 2**62
+    solve(master, tolerance=-1.0, variant=variant, floor=_FLOOR, max_iter=endless, callback=watch)
+    return Run(reached, best, late=len(reached) < len(GAPS))
 
 
 def _once(master: Problem, limit: float, method: str) -> Run:
     pair = lp_solvers.highs(master, limit, {"solver": method})
     error = Judge(master, _FLOOR).assess(pair.x, pair.y).error
     reached = {gap: (pair.seconds, pair.iterations) for gap in GAPS if error <= gap}
-    return Run(reached if pair.seconds <= limit else {}, error)
+    late = pair.seconds >= limit
+    return Run({} if late else reached, error, late)
 
 
 def _targeted(
@@ -236,7 +248,7 @@ def _targeted(
             error = judge.assess(pair.x, pair.y).error
             best = min(best, error)
             if pair.seconds >= limit:
-                return Run(reached, best)
+                return Run(reached, best, late=True)
             if error <= gap:
                 for missed in [g for g in GAPS if g >= gap]:  # a looser one, with more luck
                     reached.setdefault(missed, (pair.seconds, pair.iterations))

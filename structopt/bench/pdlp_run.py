@@ -20,7 +20,8 @@ def main(source: str, target: str, eps: float, limit: float) -> dict[str, float 
         from ortools.pdlp import solvers_pb2
         from ortools.pdlp.python import pdlp
     except ImportError as error:
-        return {"missing": f"OR-tools is not installed ({error}); pip install ortools."}
+        how = "pip install 'structopt-margin[ortools]'"
+        return {"missing": f"OR-tools is not installed ({error}); {how}."}
     given = np.load(source)
     shape = len(given["lower"]), len(given["q"])
     program = pdlp.QuadraticProgram()

@@ -19,6 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from structopt.errors import InvalidInputError
+
 
 def make_tagging(
     n_sentences: int,
@@ -34,7 +36,8 @@ def make_tagging(
     Parameters
     ----------
     n_sentences, n_words, n_labels : int
-        Sentences, size of the vocabulary, tags. There is one suffix per ten words.
+        Sentences, size of the vocabulary, tags; no fewer words than tags. There is one suffix per
+        ten words.
     length : (int, int)
         Shortest and longest sentence.
     ambiguous : float
@@ -43,9 +46,11 @@ def make_tagging(
 
     Returns
     -------
-    X : list of CSR arrays of shape (length, n_words + n_words // 10)
+    X : list of CSR arrays, a row a word
     Y : list of int arrays
     """
+    if n_words < n_labels:
+        raise InvalidInputError(f"Every tag needs a word; got {n_words} words, {n_labels} tags.")
     rng = np.random.default_rng(seed)
     n_suffixes = max(1, n_words // 10)
     follows = rng.dirichlet(np.full(n_labels, 0.3), size=n_labels).cumsum(axis=1)

@@ -23,6 +23,7 @@ from typing import Any, Literal, NamedTuple
 
 from structopt.datasets.catalogue import CATALOGUE, Entry, Source
 from structopt.datasets.home import data_home
+from structopt.datasets.text_files import read_bytes
 from structopt.errors import (
     ChecksumError,
     DownloadError,
@@ -92,8 +93,13 @@ def fetch(
     for source in entry.sources:  # all sums before the first download
         there = [entry.there(root, target) for target in source.files.values()]
         expected = _expected(source, known_hash)
-        wanting = known_hash is not None and "" not in expected
-        if wanting and not set(source.files.values()) <= set(expected) and None in there:
+        known = "" in expected or set(source.files.values()) <= set(expected)
+        if isinstance(known_hash, Mapping) and not known and None in there:
+            raise InvalidInputError(
+                f"known_hash has no sum for {source.name}, only for {sorted(known_hash)}: give the "
+                "sum of the download, by the last part of its address."
+            )
+        if known_hash is not None and not known and None in there:
             raise InvalidInputError(
                 f"no checksum recorded for {source.url}; download it yourself and put "
                 f"{_wanted(entry)} at {root / entry.folder}, or, if you trust the address, run "
@@ -141,18 +147,28 @@ def _one(
 ) -> Fetched:
     kept = [path for path in there if path is not None]
     if len(kept) == len(there):
-        return Fetched(source.url, tuple(kept), _checked(kept[0], source, expected), True)
+        for path, target in zip(kept, source.files.values(), strict=True):
+            if path.name in (target, f"{target}.gz"):  # else another format that the loader takes
+                what = f"{path}, which is there,"
+                _compare(what, _content(path), expected.get(target), "delete it to fetch it again.")
+        if kept[0].name != source.files.get(""):
+            return Fetched(source.url, tuple(kept), None, True)
+        found, what = _sha256(kept[0]), f"{kept[0]}, which is there,"
+        _compare(what, found, expected.get(""), "delete it to fetch it again.")
+        return Fetched(source.url, tuple(kept), found, True)
     if report is not None:
         report(f"fetching {source.url}")
+    folder = folder.resolve()
     folder.parent.mkdir(parents=True, exist_ok=True)
     # Beside the folder, so that moving a file to its place is one atomic step.
     with tempfile.TemporaryDirectory(prefix=".download-", dir=folder.parent) as scratch:
         got = _retrieve(source.url, source.name, Path(scratch))
         advice = "it was changed or damaged on the way, and is not kept."
-        found = _check(got, source.url, expected.get(""), advice)
-        unpacked = [got] if "" in source.files else _unpack(source, got, Path(scratch))
+        found = _sha256(got)
+        _compare(source.url, found, expected.get(""), advice)
+        unpacked = _unpack(source, got, Path(scratch))
         for new, target in zip(unpacked, source.files.values(), strict=True):
-            _check(new, f"{target} of {source.url}", expected.get(target), advice)
+            _compare(f"{target} of {source.url}", _content(new), expected.get(target), advice)
         folder.mkdir(exist_ok=True)
         paths = []
         for new, old, target in zip(unpacked, there, source.files.values(), strict=True):
@@ -163,24 +179,14 @@ def _one(
     return Fetched(source.url, tuple(paths), found, False)
 
 
-def _checked(path: Path, source: Source, expected: dict[str, str]) -> str | None:
-    """Return the sum of a file that is there, if it is the download itself, and check it."""
-    if path.name != source.files.get(""):
-        return None
-    known = expected.get("", expected.get(path.name))
-    return _check(path, f"{path}, which is there,", known, "delete it to fetch it again.")
-
-
-def _check(path: Path, what: str, expected: str | None, advice: str) -> str:
-    """Return the sum of a file; raise if another one is expected."""
-    found = _sha256(path)
+def _compare(what: str, found: str, expected: str | None, advice: str) -> None:
+    """Raise if another sum than the one found is expected."""
     if expected is not None and found != expected:
         raise ChecksumError(
             f"{what} has the SHA-256 sum {found}, not {expected}: {advice}",
             expected=expected,
             found=found,
         )
-    return found
 
 
 def _retrieve(url: str, name: str, scratch: Path) -> Path:
@@ -206,6 +212,9 @@ def _unpack(source: Source, got: Path, scratch: Path) -> list[Path]:
     """Unpack the wanted members of an archive, in their order."""
     # Under names of ours: no path of the archive is ever followed.
     paths = [scratch / str(place) for place in range(len(source.files))]
+    if "" in source.files:
+        paths[0].write_bytes(got.read_bytes())  # readable for others, which pooch's file is not
+        return paths
     try:
         with zipfile.ZipFile(got) as archive:
             for path, member in zip(paths, source.files, strict=True):
@@ -220,3 +229,8 @@ def _unpack(source: Source, got: Path, scratch: Path) -> list[Path]:
 def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _content(path: Path) -> str:
+    """Return the sum of a file, unpacked if it is gzipped."""
+    return hashlib.sha256(read_bytes(path)).hexdigest()

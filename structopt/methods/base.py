@@ -103,6 +103,7 @@ class Method(ABC):
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
         self._forerunner: Forerunner | None = None
+        self._caveat = ""  # about what the formulation rests on
         self.formulation = formulation  # who asks, should resolving it be refused
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
@@ -119,7 +120,8 @@ class Method(ABC):
             watcher.start(self)
         try:
             while len(self.history) < self.max_iter:
-                if self.time_limit is not None and self._elapsed() >= self.time_limit:
+                late = self.time_limit is not None and self._elapsed() >= self.time_limit
+                if late and self.history:  # one round is the least that makes a model
                     status = "time_limit"
                     break
                 told_to_stop = self._told_to_stop(self.step())
@@ -145,7 +147,7 @@ class Method(ABC):
 
     def _told_to_stop(self, record: Round) -> bool:
         answers = [callback(record) for callback in self.callbacks]  # every one hears of it
-        return any(answer is True for answer in answers)
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     def _watchers(self) -> list[Watcher]:
         return [callback for callback in self.callbacks if isinstance(callback, Watcher)]
@@ -225,7 +227,8 @@ class Method(ABC):
         best, note = Iterate(self._weights, self._primal, self._residual), self._note()
         if status == "callback":
             kept = next((k for w in self._watchers() if (k := w.kept()) is not None), None)
-            best, note = (best, note) if kept is None else kept
+            if kept is not None:
+                best, note = kept[0], "; ".join(filter(None, (kept[1], note)))
         certificate = Certificate(
             primal=best.value,
             dual=self._dual,
@@ -233,7 +236,7 @@ class Method(ABC):
             abs_tolerance=self.abs_tol,
             residual=best.residual,
             exact=self.structure.exact and self._certain(),
-            note="; ".join(filter(None, (note, self.structure.note()))),
+            note="; ".join(filter(None, (note, self._caveat, self.structure.note()))),
         )
         return Result(
             weights=best.weights,
@@ -251,9 +254,17 @@ class Method(ABC):
 
         self._check_abilities(type(self.formulation).__name__, worst, best_other)
         first = CuttingPlane(
-            self.structure, formulation, self.data, tol=self.tol, time_limit=self.time_limit
-        )
+            self.structure, formulation, self.data, tol=self.tol, abs_tol=self.abs_tol,
+            max_iter=self.max_iter, time_limit=self.time_limit,
+        )  # fmt: skip
         result = first.solve()
+        if result.status == "interrupted":  # half a model is no measure
+            raise KeyboardInterrupt
+        if result.status != "optimal":
+            self._caveat = (
+                f"the bound rests on a {type(formulation).__name__} that stopped "
+                f"({result.status}) at a relative gap of {result.certificate.relative_gap:.1e}"
+            )
         weights = result.weights
         self._forerunner = Forerunner(weights, result.cuts, first.families)
         answers = [*self.data.ask(worst, weights), *self.data.ask(best_other, weights)]

@@ -16,7 +16,7 @@ class EarlyStopping:
     After every round the weights of that round are scored. When ``patience`` rounds in a row have
     not beaten the best score, the run stops with status "callback" and returns the weights that
     had it; the certificate is theirs (their objective, which may be far from the optimum) and says
-    so. A run that reaches its tolerance before that returns the optimum as ever.
+    so. A run that reaches its tolerance or a limit before that returns its best objective as ever.
 
     Parameters
     ----------

@@ -62,7 +62,7 @@ class BackendError(StructoptError):
 
 
 class FileFormatError(StructoptError, ValueError):
-    """A model or checkpoint file that is truncated, foreign, or of another version."""
+    """A model, checkpoint or data file that is truncated, foreign, or of another version."""
 
 
 class MissingDataError(StructoptError, FileNotFoundError):

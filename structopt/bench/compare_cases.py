@@ -42,7 +42,8 @@ class Data:
         return f"{len(self.Y)} examples, {parts} parts"
 
 
-# Constants at which the optimum is neither w = 0 nor free of slack on the data sets below.
+# Constants at which the optimum is neither w = 0 nor free of slack; but on the chain CRF, which no
+# weights separate, formulations with a unit margin (LP-Struct, StructRMM) are best with w = 0.
 FORMULATIONS: dict[str, Callable[[], Formulation]] = {
     "M3N": lambda: M3N(C=0.1),
     "LP-Struct": lambda: LPStruct(C=5.0, nonnegative=False),

@@ -6,8 +6,8 @@ r"""What data sets the loaders read: terms, place in the data home, and where to
 ['hansards', 'lidar', 'horses', 'smt_nbest', 'swde']
 
 Checksums are those of the files as they are put in place: of copies whose contents were counted and
-agree with what the public homes state. A home that serves anything else is refused; so are files
-without a sum (letters, whose copy was renumbered, and treebanks on a branch that moves), unless
+agree with what their publications state. A home that serves anything else is refused; so are files
+without a sum (letters, and treebanks on a branch that moves), unless
 :func:`~structopt.datasets.download.fetch` is told otherwise.
 """
 

@@ -98,8 +98,8 @@ class Online(Method):
     average : bool
         Whether the model is the average of the weights over all visits, or the last weights.
     evaluate : bool
-        Whether the objective is computed after every epoch. It costs a pass over the data, which
-        is half of the time where oracles are slow; without it `primal` and `value` are inf.
+        Whether the objective is computed after every epoch, at the cost of another pass over the
+        data; without it `primal` and `value` are inf.
     random_state : int, optional
         Seed of the order of visits; None is 0.
     """

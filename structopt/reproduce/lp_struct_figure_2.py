@@ -33,7 +33,7 @@ class Times(Experiment):
     def cells(self, full: bool) -> list[Cell]:
         """Return one run a backend and draw."""
         setting = (
-            {"train": 5700, "C": 10.0, "limit": 900.0}
+            {"train": 5700, "C": 10.0, "limit": 300.0}
             if full
             else {"train": 60, "C": 100.0, "limit": 15.0}
         )

@@ -24,12 +24,14 @@ def ending_at_once() -> Iterator[None]:
 
     A process that was started to ignore it goes on to do so.
 
+    >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
     >>> with ending_at_once():
     ...     try:
     ...         signal.raise_signal(signal.SIGINT)
     ...     except Interrupted:
     ...         print("ended")
     ended
+    >>> _ = signal.signal(signal.SIGINT, before)
     """
     elsewhere = threading.current_thread() is not threading.main_thread()
     if elsewhere or signal.getsignal(signal.SIGINT) in (signal.SIG_IGN, None):

@@ -1,3 +1,6 @@
+import signal
+
+import pytest
 from hypothesis import HealthCheck, settings
 
 settings.register_profile(
@@ -23,3 +26,11 @@ def pytest_terminal_summary(terminalreporter):
         terminalreporter.section(f"{len(refused)} pairs are refused, as the tables say")
         for line in refused:
             terminalreporter.line(line)
+
+
+@pytest.fixture
+def in_a_terminal():
+    """Let Ctrl-C be heard, also where the tests themselves run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)

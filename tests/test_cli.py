@@ -75,7 +75,7 @@ def test_a_folder_that_cannot_be_is_one_line(tmp_path, monkeypatch, capsys):
     assert "FileExistsError" in one_line(capsys)
 
 
-def test_interrupt(monkeypatch, capsys, tmp_path):
+def test_interrupt(in_a_terminal, monkeypatch, capsys, tmp_path):
     """Ctrl-C in the middle of a run, which itself ends with its best model, ends the demo."""
 
     def interrupted(record):

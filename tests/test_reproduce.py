@@ -315,7 +315,7 @@ def test_chosen_on_validation_data_and_the_other_way_round():
     assert (found["svm_C"], found["rmm_C"], found["rmm_fraction"]) == (10.0, 10.0, 0.5)
 
 
-def test_an_interrupted_model_is_no_result(tmp_path):
+def test_an_interrupted_model_is_no_result(in_a_terminal, tmp_path):
     """A fit that hears Ctrl-C returns its best model; inside a cell it must not."""
     X, Y = datasets.make_chain_crf(n_examples=10, n_features=6, n_relevant=6, seed=0)
 

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+import signal
 from contextlib import redirect_stdout
 from dataclasses import replace
 
@@ -155,6 +156,19 @@ def test_an_error_is_an_outcome(done, monkeypatch):
     assert broken.problems[0].runs["clarabel"][0].reason == "BackendError: no luck"
     assert broken.problems[0].results == {}
     assert "failed" in tables(broken)[1].rows[0]
+
+
+def test_ctrl_c_ends_the_comparison_not_only_a_run(in_a_terminal, monkeypatch):
+    steps = []
+
+    def interrupted(self):
+        steps.append(self)
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(module.CuttingPlane, "step", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        compare(["M3N"], CRF, ["clarabel", "osqp"], quick=True, repeats=1, sequences=False)
+    assert len(steps) == 1
 
 
 def test_the_cpu_limit_ends_a_run():

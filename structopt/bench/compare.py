@@ -38,6 +38,7 @@ from structopt.errors import (
 )
 from structopt.events import Round
 from structopt.formulations.base import Formulation
+from structopt.interrupts import ending_at_once
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.result import Result
 from structopt.structures.shards import DataSet
@@ -183,6 +184,7 @@ class Comparison:
         return write_files(self, folder, command)
 
 
+@ending_at_once()
 def compare(
     formulations: Sequence[str] | Mapping[str, Formulation] | None = None,
     data: Sequence[str] | Mapping[str, tuple[Any, Any, Any]] | None = None,

@@ -250,7 +250,7 @@ def _targeted(
             if pair.seconds >= limit:
                 return Run(reached, best, late=True)
             if error <= gap:
-                for missed in [g for g in GAPS if g >= gap]:  # a looser one, with more luck
-                    reached.setdefault(missed, (pair.seconds, pair.iterations))
+                for looser in [g for g in GAPS if g >= gap]:  # those missed before are reached too
+                    reached.setdefault(looser, (pair.seconds, pair.iterations))
                 break
     return Run(reached, best)

@@ -47,8 +47,9 @@ def read_arrays(
         header = json.loads(arrays.pop(_HEADER).tobytes().decode())
     except FileNotFoundError:
         raise
-    except (
-        AttributeError, EOFError, KeyError, OSError, TypeError, ValueError, zipfile.BadZipFile,
+    except (  # a damaged byte may ask zipfile for a version, method or password: RuntimeErrors
+        AttributeError, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError,
+        zipfile.BadZipFile,
     ) as error:  # fmt: skip
         raise FileFormatError(
             f"{os.fspath(path)} is not a file of this library, or it is truncated: {error}"

@@ -134,7 +134,8 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         """
         registry.make(self.method)  # refuses an unknown one before any work
         structure, data = self._encode(X, Y, sample_weight)
-        return self._learn(structure, data, warm_start)
+        self._learn(structure, data, warm_start)
+        return self
 
     def _encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
         """Return the fitted structure and the encoded data, which many values of C can share."""
@@ -143,9 +144,16 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         return structure, data
 
     def _learn(
-        self, structure: Structure, data: DataSet, warm_start: Result | None, label: str = ""
-    ) -> Self:
-        """Learn from encoded data; ``label`` says in the progress line what is running."""
+        self,
+        structure: Structure,
+        data: DataSet,
+        warm_start: Result | Method | None,
+        label: str = "",
+    ) -> Method:
+        """Learn from encoded data and return the run; ``label`` says what the progress line says.
+
+        A run given as the warm start is used up.
+        """
         method = registry.make(self.method)
         with contextlib.ExitStack() as stack:
             callbacks = list(self.callbacks)
@@ -175,7 +183,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
                 ConvergenceWarning,
                 stacklevel=3,
             )
-        return self
+        return run
 
     def predict(self, X: Any, *, constraints: Any = None) -> list[Any]:
         """Return the best output of every input.
@@ -207,7 +215,9 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         predicted = self.predict(X)
         return accuracy(self.structure_, Y, predicted, sample_weight)
 
-    def _own_options(self, method: type[Method], warm_start: Result | None) -> dict[str, Any]:
+    def _own_options(
+        self, method: type[Method], warm_start: Result | Method | None
+    ) -> dict[str, Any]:
         """Return the options that this method takes; refuse those that are set but not taken."""
         taken = inspect.signature(method).parameters
         given = {

@@ -64,6 +64,17 @@ class RowParts:
     lower: Floats
     upper: Floats
 
+    def take(self, which: Ints) -> RowParts:
+        """Return some of the rows."""
+        return RowParts(self.factor[which], self.extra[which], self.lower[which], self.upper[which])
+
+    def same(self, other: RowParts) -> bool:
+        """Return whether other rows are the same, to the last digit."""
+        pairs = [(self.factor, other.factor), (self.lower, other.lower), (self.upper, other.upper)]
+        if self.extra.shape != other.extra.shape or (self.extra != other.extra).nnz:
+            return False
+        return all(np.array_equal(a, b) for a, b in pairs)
+
 
 class Delta:
     """``cut.delta``: a block of directions, one a cut, that multiplies the weights."""

@@ -24,6 +24,7 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import cvxpy as cp
@@ -178,22 +179,35 @@ class RestrictedMaster:
         added = self.pool.directions.take(np.arange(before, len(self.pool)))
         base = self.pool.base
         parts = self.lift(family, numbers.take(new), lambda: added.tocsr(base, self.n_features))
-        old = self._rows
-        self._rows = RowParts(
-            np.concatenate([old.factor, parts.factor]),
-            sp.vstack([old.extra, parts.extra], format="csr"),
-            np.concatenate([old.lower, parts.lower]),
-            np.concatenate([old.upper, parts.upper]),
-        )
+        self._rows = _joined([self._rows, parts])
         owner = numbers.example[new]
         return Rows(added, base, parts.factor, parts.extra, parts.lower, parts.upper, owner)
+
+    def take_over(self, other: RestrictedMaster) -> bool:
+        """Take over another master's cuts; say whether their rows are the same here.
+
+        The other one must be for the same data, with the same families, and is used up.
+        """
+        pool = self.pool = other.pool
+        order = [np.flatnonzero(pool.family == number) for number in range(len(self.families))]
+        lifted = [
+            self.lift(number, pool.numbers.take(which), partial(self._deltas, which))
+            for number, which in enumerate(order)
+        ]
+        self._rows = _joined(lifted).take(np.argsort(np.concatenate(order)))
+        return (
+            self.weight_columns == other.weight_columns
+            and np.array_equal(self.slack_columns, other.slack_columns)
+            and self._rows.same(other._rows)
+        )
+
+    def _deltas(self, which: Ints) -> Any:
+        return self.pool.directions.take(which).tocsr(self.pool.base, self.n_features)
 
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Drop the cuts where ``mask`` is false."""
         self.pool.keep(mask)
-        r = self._rows
-        which = np.flatnonzero(mask)
-        self._rows = RowParts(r.factor[mask], r.extra[which], r.lower[mask], r.upper[mask])
+        self._rows = self._rows.take(np.flatnonzero(mask))
 
     @property
     def rows(self) -> Rows:
@@ -263,6 +277,15 @@ class RestrictedMaster:
             if variable.id not in self.columns:
                 self.columns[variable.id], size = size, size + variable.size
         return self.columns, size
+
+
+def _joined(batches: list[RowParts]) -> RowParts:
+    return RowParts(
+        np.concatenate([b.factor for b in batches]),
+        sp.vstack([b.extra for b in batches], format="csr"),
+        np.concatenate([b.lower for b in batches]),
+        np.concatenate([b.upper for b in batches]),
+    )
 
 
 def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:

@@ -29,6 +29,7 @@ from sklearn.base import clone
 from structopt.errors import InvalidInputError
 from structopt.estimator import StructuredClassifier
 from structopt.methods import registry
+from structopt.methods.cutting_plane import CuttingPlane
 from structopt.result import Result
 
 
@@ -148,17 +149,18 @@ def follow(
     shared = owner not in ("structure", "n_jobs")
     takes = "warm_start" in inspect.signature(registry.make(model.method)).parameters
     warm = owner == "formulation" and takes and all(map(_is_number, values))
-    encoded, last = None, None
+    encoded = None
+    last: Result | CuttingPlane | None = None  # a run can go on, a result starts another one
     for place, value in enumerate(values, 1):
         fresh: StructuredClassifier = clone(model).set_params(**{parameter: value})
         fresh.callbacks = model.callbacks  # clone() would make copies that nobody hears
         if encoded is None or not shared:
             encoded = fresh._encode(X, Y, sample_weight)
         label = f"{parameter.rpartition('__')[2]} = {value} ({place} of {len(values)})"
-        fresh._learn(*encoded, last if warm else None, label)
-        last = fresh.result_
+        run = fresh._learn(*encoded, last if warm else None, label)
+        last = run if isinstance(run, CuttingPlane) else fresh.result_
         yield fresh
-        if last.status == "interrupted":
+        if fresh.result_.status == "interrupted":
             return
 
 

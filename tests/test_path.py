@@ -6,6 +6,7 @@ import pytest
 import structopt as so
 from structopt import estimator
 from structopt.errors import InvalidInputError
+from structopt.formulations.scaled_m3n import ScaledM3N
 from structopt.paths import follow
 
 
@@ -80,8 +81,70 @@ def test_small_linear_masters_start_exactly_from_the_last_cuts(words):
     found = so.path(model_of(so.L1M3N()), X[:40], Y[:40], [0.5, 0.7, 1.0])
     first, *rest = found.results
     assert all(result.certificate.certified for result in found.results)
-    assert all(result.backend == "proximal, then highs" for result in rest)
+    assert [result.backend for result in rest] == ["proximal, then highs", "highs"]
     assert all(len(result.history) < 0.3 * len(first.history) for result in rest)
+
+
+def optimum(run):
+    result = run.solve()
+    assert result.certificate.certified
+    return result.certificate.primal
+
+
+def test_a_run_goes_on_with_its_live_backend(words):
+    X, Y = words[0][:40], words[1][:40]
+    structure = so.Chain().fit(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+
+    def run(formulation, **options):
+        return so.CuttingPlane(structure, formulation, data, tol=1e-5, **options)
+
+    cases = [
+        ("ascent", so.M3N(C=0.1), so.M3N(C=0.2), True),
+        ("ascent", so.M3N(C=0.2), so.M3N(C=0.1), True),
+        ("ascent", so.StructSVM(C=1.0), so.StructSVM(C=2.0), True),
+        ("highs", so.L1M3N(C=0.5), so.L1M3N(C=1.0), True),
+        ("highs", so.L1M3N(C=1.0), so.L1M3N(C=0.5), True),
+        ("highs", so.LPStruct(C=1.0), so.LPStruct(C=2.0), True),
+        ("highs", so.LPStruct(C=1.0), so.LPStruct(C=1.0, nonnegative=False), False),
+        ("clarabel", so.M3N(C=0.1), so.M3N(C=0.2), False),
+    ]
+    for backend, first, second, live in cases:
+        before = run(first, backend=backend)
+        optimum(before)
+        kept = before.backend
+        after = run(second, backend=backend, warm_start=before)
+        assert (after.backend is kept) == live
+        assert optimum(after) == pytest.approx(optimum(run(second, backend=backend)), rel=3e-5)
+        assert after._solver() == backend
+
+
+def test_a_live_ascent_follows_a_curvature_of_another_shape():
+    X, Y = so.datasets.make_chain_crf(n_examples=20, n_features=6, n_relevant=3, seed=5)
+    structure = so.Chain().fit(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    scales = np.random.default_rng(0).uniform(0.2, 2.0, (2, structure.n_features_))
+    first, second = (ScaledM3N(2.0, each) for each in scales)
+    before = so.CuttingPlane(structure, first, data, backend="ascent")
+    before.solve()
+    after = so.CuttingPlane(structure, second, data, warm_start=before, tol=1e-6)
+    assert after.backend is before.backend
+    fresh = so.CuttingPlane(structure, second, data, tol=1e-6)
+    assert optimum(after) == pytest.approx(optimum(fresh), rel=3e-6)
+
+
+def test_a_run_without_cuts_and_one_of_other_data():
+    X, Y = so.datasets.make_classes(20, seed=0)
+    structure = so.Multiclass().fit(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    idle = so.CuttingPlane(structure, so.M3N(), data)
+    run = so.CuttingPlane(structure, so.M3N(C=2.0), data, warm_start=idle)
+    assert optimum(run) == pytest.approx(
+        optimum(so.CuttingPlane(structure, so.M3N(C=2.0), data)), rel=2e-3
+    )
+    other = so.DataSet.of(structure, X[:10], Y[:10])
+    with pytest.raises(InvalidInputError, match="other data"):
+        so.CuttingPlane(structure, so.M3N(), other, warm_start=run)
 
 
 def test_table_and_best(words):

@@ -116,6 +116,14 @@ class Backend(Parameters, ABC):
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only the cut rows where ``keep`` is true."""
 
+    def resume(self, master: Compiled) -> bool:
+        """Go on with the rows as they are under another master's objective; False if that fails.
+
+        The master is one that this backend takes, with the same rows over the same columns. What
+        the backend has found, multipliers or a basis, is where its next solve starts.
+        """
+        return False
+
     def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
         """Start from given multipliers of all cuts, and weights, where the backend can."""
 

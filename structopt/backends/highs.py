@@ -83,10 +83,22 @@ class HiGHS(Backend):
         assert program is not None, "refusal() turns conic masters away"
         self._columns = Columns(program)
         self._lower = self._upper = np.zeros(0)
-        self._refused = ""
+        self._refused, self._repriced = "", False
         self._model = self._fresh()
         self._add_columns(slice(0, self._columns.size))
         self._add_rows(program.A, program.lower, program.upper)
+
+    def resume(self, master: Compiled) -> bool:
+        """Change the costs and go on from the last basis, which is still primal feasible."""
+        assert master.program is not None, "refusal() turns conic masters away"
+        if self._refused or self.solver != "simplex" or not self._columns.reprice(master.program):
+            return False
+        count = self._columns.size
+        if count:
+            order = np.arange(count, dtype=np.int32)
+            self._check(self._model.changeColsCost(count, order, self._columns.cost), "costs")
+        self._repriced = True
+        return True
 
     def append(self, rows: Rows) -> None:
         """Add cut rows, and the columns that they are the first to touch."""
@@ -185,6 +197,9 @@ class HiGHS(Backend):
         # The limit counts from the birth of the instance, not from this call (HiGHS 1.15).
         left = max(0.0, deadline - time.monotonic())
         model.setOptionValue("time_limit", model.getRunTime() + left)
+        # The primal simplex goes on from a basis that new costs have left primal feasible.
+        model.setOptionValue("simplex_strategy", 4 if self._repriced else 1)
+        self._repriced = False
         # A run that is refused leaves the model status of the run before it (HiGHS 1.15).
         refused = model.run() == HighsStatus.kError
         return HighsModelStatus.kNotset if refused else model.getModelStatus()

@@ -11,6 +11,7 @@ import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -270,12 +271,15 @@ class DataSet:
 
     def fingerprint(self, salt: str) -> str:
         """Return a name for the data's content, salted with what else it depends on."""
-        digest = hashlib.blake2b(salt.encode(), digest_size=16)
-        digest.update(self.sample_weight.tobytes())
+        return hashlib.blake2b(salt.encode() + self._content, digest_size=16).hexdigest()
+
+    @cached_property
+    def _content(self) -> bytes:
+        digest = hashlib.blake2b(self.sample_weight.tobytes(), digest_size=16)
         for shard in self.shards:
             for array in shard.content():
                 digest.update(np.asarray(array).tobytes())
-        return digest.hexdigest()
+        return digest.digest()
 
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, for methods that visit one at a time.

@@ -56,6 +56,9 @@ def add(commands: Any) -> None:
     )  # fmt: skip
     path.add_argument("--words", type=int, metavar="N", help="training words (all)")
     path.add_argument("--values", type=int, default=10, metavar="N", help="values of C (10)")
+    path.add_argument(
+        "--decades", type=float, default=1.0, metavar="D", help="powers of ten they span (1)"
+    )
     _measured(path, repeats=3)
     path.set_defaults(run=_bench_path)
     margins = benches.add_parser("margins", help="relative margins beside plain ones")
@@ -148,7 +151,7 @@ def _bench_path(options: argparse.Namespace) -> int:
 
     with spinner() as report:
         bench = bench_path(
-            options.cases, n_values=options.values, n_words=options.words,
+            options.cases, n_values=options.values, decades=options.decades, n_words=options.words,
             repeats=options.repeats, report=report,
         )  # fmt: skip
     publish("bench-path", [bench.table()], options)

@@ -76,13 +76,15 @@ def test_along_the_radius_of_a_ball():
         assert result.certificate.primal == pytest.approx(alone.certificate.primal, rel=2e-3)
 
 
-def test_small_linear_masters_start_exactly_from_the_last_cuts(words):
+def test_small_linear_masters_hand_over_soon_and_go_on_exactly(words):
     X, Y, _, _ = words
     found = so.path(model_of(so.L1M3N()), X[:40], Y[:40], [0.5, 0.7, 1.0])
     first, *rest = found.results
     assert all(result.certificate.certified for result in found.results)
     assert [result.backend for result in rest] == ["proximal, then highs", "highs"]
-    assert all(len(result.history) < 0.3 * len(first.history) for result in rest)
+    soon, exact = (len(result.history) / len(first.history) for result in rest)
+    assert soon < 0.6
+    assert exact < 0.3
 
 
 def optimum(run):

@@ -1,8 +1,8 @@
 """A path along C beside separate runs, in turns: what the values share.
 
 Ten values of C, evenly spaced in their logarithm, each to a certified relative gap of 1e-3. A path
-(:func:`structopt.paths.path`) encodes the data once and hands cuts and multipliers on; a separate
-run does everything anew. Letters are looked for in the folder that ``STRUCTOPT_DATA`` names.
+(:func:`structopt.paths.path`) encodes the data once and keeps its cuts and its backend; a separate
+run does everything anew. The closer the values, the more they share. Letters are looked for in the folder that ``STRUCTOPT_DATA`` names.
 """
 
 from __future__ import annotations
@@ -32,12 +32,15 @@ TOLERANCE = 1e-3
 
 @dataclass(frozen=True)
 class Case:
-    """A learning problem, and the smallest and the largest C."""
+    """A learning problem, and the C in the middle."""
 
     data: str
     formulation: Formulation
-    least: float
-    most: float
+    middle: float
+
+    def values(self, count: int, decades: float) -> Any:
+        """Return values of C around the middle one, from small to large."""
+        return self.middle * np.logspace(-decades / 2, decades / 2, count)
 
     @property
     def name(self) -> str:
@@ -46,10 +49,10 @@ class Case:
 
 
 CASES = {
-    "digits-m3n": Case("200 digit words", M3N(), 0.01, 1.0),
-    "digits-l1": Case("200 digit words", L1M3N(), 0.1, 10.0),
-    "digits-lp": Case("200 digit words", LPStruct(nonnegative=False), 0.1, 10.0),
-    "letters-m3n": Case("letters, fold 1", M3N(), 0.01, 1.0),
+    "digits-m3n": Case("200 digit words", M3N(), 0.1),
+    "digits-l1": Case("200 digit words", L1M3N(), 1.0),
+    "digits-lp": Case("200 digit words", LPStruct(nonnegative=False), 1.0),
+    "letters-m3n": Case("letters, fold 1", M3N(), 0.1),
 }
 
 
@@ -67,6 +70,7 @@ class PathBench:
     """The runs by case and way."""
 
     n_values: int
+    decades: float
     runs: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
 
     def seconds(self, case: str, way: str) -> float:
@@ -91,7 +95,7 @@ class PathBench:
             rows.append(
                 (
                     CASES[case].name,
-                    f"{CASES[case].least:g}-{CASES[case].most:g}",
+                    "{:.2g}-{:.2g}".format(*CASES[case].values(2, self.decades)),
                     *(f"{seconds:.2f}" for seconds in times),
                     f"{self.ratio(case):.2f}",
                     *(f"{count}" for count in passes),
@@ -111,6 +115,7 @@ def bench_path(
     cases: Sequence[str] = tuple(CASES),
     *,
     n_values: int = 10,
+    decades: float = 1.0,
     n_words: int | None = None,
     repeats: int = 1,
     report: Callable[[str], None] | None = None,
@@ -123,6 +128,8 @@ def bench_path(
         Out of `CASES`.
     n_values : int
         Values of C.
+    decades : float
+        How far they reach: the largest is ``10 ** decades`` times the smallest.
     n_words : int, optional
         Learn from the first words only.
     repeats : int
@@ -139,19 +146,19 @@ def bench_path(
     >>> bench_path(["digits-m3n"], n_values=2, n_words=10).certified
     True
     """
-    if not set(cases) <= set(CASES) or repeats < 1 or n_values < 1:
+    if not set(cases) <= set(CASES) or min(repeats, n_values) < 1 or not decades > 0:
         raise InvalidInputError(
-            f"Cases are out of {list(CASES)}, n_values and repeats at least 1; got {list(cases)}, "
-            f"{n_values} and {repeats}."
+            f"Cases are out of {list(CASES)}, n_values and repeats at least 1, decades above 0; got "
+            f"{list(cases)}, {n_values}, {repeats} and {decades}."
         )
     say = report or (lambda _: None)
     ways = {"separate": _separately, "path": _together}
-    bench = PathBench(n_values)
+    bench = PathBench(n_values, decades)
     for name in cases:
         case = CASES[name]
         X, Y, structure = _data(case.data)
         X, Y = X[:n_words], Y[:n_words]
-        values = np.geomspace(case.least, case.most, n_values)
+        values = case.values(n_values, decades)
         model = StructuredClassifier(structure, case.formulation, tol=TOLERANCE)
         for way in ways:
             ways[way](model, X[:15], Y[:15], values[:2])  # compiles

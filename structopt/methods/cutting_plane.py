@@ -44,13 +44,11 @@ _LOOSE, _TIGHT = 0.3, 1e-11
 _SHARE = 0.8
 """The master's tolerance as a share of the current gap."""
 
-_SETTLED, _SOON, _SMALL = 50, 12, 1000
+_SETTLED, _SOON, _AGAIN, _SMALL = 50, 12, 3, 1000
 """Rounds without a new cut after which a moving backend hands over to an exact one: the second
-while the pool has no more cuts than the third, which an exact backend solves in milliseconds."""
-_FEW = 300
-"""Cuts in use at most with which a warm start goes straight to an exact backend. A path over ten
-values of C from 0.1 to 10 on 200 digit words takes 3.0 / 2.5 / 2.6 s (L1-M3N) and 1.9 / 1.9 / 2.1 s
-(LP-Struct) with 0 / 300 / 600."""
+while the pool has no more cuts than the last, which an exact backend solves in milliseconds, and
+the third if such a run started warm, with most of its cuts known. Ten values of C from 0.1 to 10 on
+200 digit words take 1.6 s with 2 to 5 there, and 1.9 s with 12 (LP-Struct; L1-M3N 2.5 both)."""
 
 _OTHER = (
     "The warm start or checkpoint belongs to other data, another structure or another kind of "
@@ -117,6 +115,7 @@ class CuttingPlane(Method):
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
         self._averages, self._middle = Averages(), 0.0
+        self._warm = False  # whether the run began with cuts of another
         self._inside: Inside | None = None
         self._here = Iterate(self._weights, self._primal)
         self._proven, self._rounding = True, 0.0
@@ -298,7 +297,9 @@ class CuttingPlane(Method):
         """Return how many rounds without a new cut are enough."""
         if not self.backend.moving:
             return 5
-        return _SOON if len(self.master.pool) <= _SMALL else _SETTLED
+        if len(self.master.pool) > _SMALL:
+            return _SETTLED
+        return _AGAIN if self._warm else _SOON
 
     def _hand_over(self, exact: str) -> None:
         """Let an exact backend finish: the pool holds what the answer needs."""
@@ -329,7 +330,7 @@ class CuttingPlane(Method):
                 order.append(which)
         multipliers = cuts.multipliers[np.concatenate(order)] if order else np.zeros(0)
         if len(multipliers) == len(self.master.pool):
-            self._warm(multipliers, weights)
+            self.backend.warm(multipliers, weights)
         self._begin_at(weights)
 
     def _go_on(self, run: CuttingPlane) -> None:
@@ -337,7 +338,7 @@ class CuttingPlane(Method):
         if run.fingerprint != self.fingerprint:
             raise InvalidInputError(_OTHER)
         weights, backend = run._weights, run.backend
-        if backend.finisher is None:  # idle cuts slow an exact solve down, as in `_warm`
+        if backend.finisher is None:  # idle cuts slow an exact solve down, and come back if needed
             used = run.master.pool.multipliers != 0
             backend.delete(used)
             run.master.keep(used)
@@ -349,25 +350,17 @@ class CuttingPlane(Method):
         else:
             self.backend.start(self.master)
             self.backend.append(self.master.rows)
-            self._warm(self.master.pool.multipliers, weights)
+            self.backend.warm(self.master.pool.multipliers, weights)
         self._begin_at(weights)
 
     def _begin_at(self, weights: Floats) -> None:
         """Evaluate weights, for a first upper bound."""
+        self._warm = True
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
         if np.isinf(self._separate(x).value):  # bounds broken: now with a point to retreat to
             self._separate(nearest_feasible(self.master, 0.0 * x))
             self._separate(x)
-
-    def _warm(self, multipliers: Floats, weights: Floats) -> None:
-        """Start the backend from multipliers and weights, or an exact one, if the pool is small."""
-        self.backend.warm(multipliers, weights)
-        exact, used = self.backend.finisher, multipliers != 0
-        if self.backend.moving and exact is not None and 0 < used.sum() <= _FEW:
-            # idle cuts slow an exact solve down, and come back if they are needed
-            self.master.keep(used)
-            self._hand_over(exact)
 
     @property
     def families(self) -> list[tuple[str, bool]]:

@@ -129,7 +129,7 @@ def test_a_live_ascent_follows_a_curvature_of_another_shape():
     first, second = (ScaledM3N(2.0, each) for each in scales)
     before = so.CuttingPlane(structure, first, data, backend="ascent")
     before.solve()
-    after = so.CuttingPlane(structure, second, data, warm_start=before, tol=1e-6)
+    after = so.CuttingPlane(structure, second, data, backend="ascent", warm_start=before, tol=1e-6)
     assert after.backend is before.backend
     fresh = so.CuttingPlane(structure, second, data, tol=1e-6)
     assert optimum(after) == pytest.approx(optimum(fresh), rel=3e-6)
@@ -144,9 +144,11 @@ def test_a_run_without_cuts_and_one_of_other_data():
     assert optimum(run) == pytest.approx(
         optimum(so.CuttingPlane(structure, so.M3N(C=2.0), data)), rel=2e-3
     )
+    another = so.CuttingPlane(structure, so.M3N(C=2.0), data, backend="osqp", warm_start=run)
+    assert another.backend.name == "osqp"
     other = so.DataSet.of(structure, X[:10], Y[:10])
     with pytest.raises(InvalidInputError, match="other data"):
-        so.CuttingPlane(structure, so.M3N(), other, warm_start=run)
+        so.CuttingPlane(structure, so.M3N(), other, warm_start=another)
 
 
 def test_table_and_best(words):

@@ -2,7 +2,8 @@
 
 Ten values of C, evenly spaced in their logarithm, each to a certified relative gap of 1e-3. A path
 (:func:`structopt.paths.path`) encodes the data once and keeps its cuts and its backend; a separate
-run does everything anew. The closer the values, the more they share. Letters are looked for in the folder that ``STRUCTOPT_DATA`` names.
+run does everything anew. The closer the values, the more they share. Letters are looked for in the
+folder that ``STRUCTOPT_DATA`` names.
 """
 
 from __future__ import annotations
@@ -148,8 +149,8 @@ def bench_path(
     """
     if not set(cases) <= set(CASES) or min(repeats, n_values) < 1 or not decades > 0:
         raise InvalidInputError(
-            f"Cases are out of {list(CASES)}, n_values and repeats at least 1, decades above 0; got "
-            f"{list(cases)}, {n_values}, {repeats} and {decades}."
+            f"Cases are out of {list(CASES)}, n_values and repeats at least 1, decades above 0; "
+            f"got {list(cases)}, {n_values}, {repeats} and {decades}."
         )
     say = report or (lambda _: None)
     ways = {"separate": _separately, "path": _together}

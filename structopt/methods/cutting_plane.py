@@ -89,6 +89,8 @@ class CuttingPlane(Method):
     """
 
     name = "cutting-plane"
+    backend: Backend
+    _solvers: list[str]
 
     def __init__(
         self,
@@ -110,8 +112,7 @@ class CuttingPlane(Method):
             structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
             time_limit=time_limit, callbacks=callbacks,
         )  # fmt: skip
-        self.backend = registry.choose(backend, self.master, random_state)
-        self._solvers = [self.backend.name]
+        self._asked = (backend, random_state)
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
         self._averages, self._middle = Averages(), 0.0
@@ -125,7 +126,7 @@ class CuttingPlane(Method):
         if saved is None and isinstance(warm_start, CuttingPlane):
             self._go_on(warm_start)
             return
-        self.backend.start(self.master)
+        self._start()
         if saved is not None:
             self._adopt(*saved)
         elif isinstance(warm_start, Result):
@@ -313,6 +314,13 @@ class CuttingPlane(Method):
         return self._idle >= self._patience()
 
     # ------------------------------------------------------------------ before and after
+    def _start(self) -> None:
+        """Choose a backend and set it up without cuts."""
+        backend, seed = self._asked
+        self.backend = registry.choose(backend, self.master, seed)
+        self.backend.start(self.master)
+        self._solvers = [self.backend.name]
+
     def _adopt(self, weights: Floats, cuts: CutSet) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
         if cuts.fingerprint != self.fingerprint:
@@ -342,13 +350,12 @@ class CuttingPlane(Method):
             used = run.master.pool.multipliers != 0
             backend.delete(used)
             run.master.keep(used)
-        same = self.master.take_over(run.master)
-        fits = backend.refusal(self.master.program, self.master.samples()) is None
-        if same and fits and backend.resume(self.master):
-            self.backend = backend
-            self._solvers = run._solvers[-1:]
+        same = self.master.take_over(run.master) and repr(run._asked) == repr(self._asked)
+        fits = same and backend.refusal(self.master.program, self.master.samples()) is None
+        if fits and backend.resume(self.master):
+            self.backend, self._solvers = backend, [backend.name]
         else:
-            self.backend.start(self.master)
+            self._start()
             self.backend.append(self.master.rows)
             self.backend.warm(self.master.pool.multipliers, weights)
         self._begin_at(weights)

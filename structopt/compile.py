@@ -1,6 +1,8 @@
 r"""From a CVXPY declaration to the standard form of :mod:`structopt.program`.
 
-CVXPY lowers the objective and the static constraints; three things are done on top:
+A sum of linear terms, ``sum_squares`` and ``norm1`` without static constraints, which most
+formulations are, is read off (a fit of a small problem would spend a tenth of its time in CVXPY's
+chain of reductions). CVXPY lowers every other one; three things are done on top:
 
 * ``c * norm1(w)`` and its relatives are taken out of the objective and kept as l1 weights;
 * static rows that touch one column (``w >= 0``, ``w[3] == 0``) become bounds of that column;
@@ -15,7 +17,7 @@ CVXPY lowers the objective and the static constraints; three things are done on 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -75,6 +77,54 @@ def compile_problem(
     objective: Any, constraints: Sequence[Any], variables: Sequence[Any]
 ) -> Compiled | None:
     """Compile ``min objective s.t. constraints``; None if it is not a linear or quadratic one."""
+    read = None if constraints else read_off(objective, variables)
+    return lower(objective, constraints, variables) if read is None else read
+
+
+def read_off(objective: Any, variables: Sequence[Any]) -> Compiled | None:
+    """Compile a sum of linear terms, ``sum_squares`` and ``norm1``; None if there is more to it.
+
+    >>> w = cp.Variable(2)
+    >>> read = read_off(3 * cp.sum_squares(w) + cp.sum(w), [w])
+    >>> read.P.diagonal(), read.q
+    (array([6., 6.]), array([1., 1.]))
+    """
+    columns, size, lb = {}, 0, []
+    for variable in {v.id: v for v in [*variables, *objective.variables()]}.values():
+        marks = {k for k, value in variable.attributes.items() if value not in (None, False)}
+        if marks - {"nonneg"}:
+            return None
+        columns[variable.id], size = size, size + variable.size
+        lb.append(np.full(variable.size, 0.0 if variable.attributes["nonneg"] else -np.inf))
+    P, q, l1, offset = sp.csc_array((size, size)), np.zeros(size), np.zeros(size), 0.0
+    for factor, term in _terms(objective):
+        if not np.isfinite(factor) or term.parameters():
+            return None
+        if factor == 0.0:
+            continue
+        if term.is_affine():
+            rows, constant = _rows_of(term, columns, size)
+            q += factor * np.asarray(rows.sum(axis=0)).ravel()
+            offset += factor * float(constant.sum())
+        elif factor > 0 and (square := _square_argument(term)) is not None:
+            rows, constant = _rows_of(square[1], columns, size)
+            twice = 2.0 * factor * square[0]
+            P = P + twice * sp.csc_array(rows.T @ rows)
+            q += twice * (rows.T @ constant)
+            offset += 0.5 * twice * float(constant @ constant)
+        elif factor > 0 and (argument := _absolute_argument(term)) is not None:
+            _price(l1, factor, argument, columns)
+        else:
+            return None
+    nothing = np.zeros(0)
+    return Compiled(
+        P=sp.csc_array(P), q=q, l1=l1, offset=offset, A=sp.csr_array((0, size)), lower=nothing,
+        upper=nothing, lb=np.concatenate(lb), ub=np.full(size, np.inf), columns=columns,
+    )  # fmt: skip
+
+
+def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) -> Compiled | None:
+    """Compile by CVXPY's chain of reductions."""
     l1_terms, rest = split_l1(objective)
     # a zero multiple keeps a variable's columns in the compiled problem
     anchor = sum(0.0 * cp.sum(v) for v in variables)
@@ -88,8 +138,7 @@ def compile_problem(
     size = param_prob.x.size
     l1 = np.zeros(size)
     for coefficient, argument in l1_terms:
-        matrix, _ = affine_rows(argument, columns, size)
-        np.add.at(l1, matrix.indices, coefficient * np.abs(matrix.data))
+        _price(l1, coefficient, argument, columns)
 
     A = sp.csr_array(sp.vstack([data[names.A], data[names.F]]))
     A.eliminate_zeros()
@@ -116,24 +165,27 @@ def split_l1(objective: Any) -> tuple[list[tuple[float, Any]], Any]:
     """Separate ``c * norm1(a)`` terms, a a selection or scaling of variables, from the rest."""
     found: list[tuple[float, Any]] = []
     rest: list[Any] = []
-
-    def walk(term: Any, factor: float) -> None:
-        if isinstance(term, AddExpression):
-            for argument in term.args:
-                walk(argument, factor)
-        elif isinstance(term, MulExpression | multiply) and _scalar(term.args[0]) is not None:
-            walk(term.args[1], factor * float(_scalar(term.args[0]) or 0.0))
-        elif isinstance(term, MulExpression | multiply) and _scalar(term.args[1]) is not None:
-            walk(term.args[0], factor * float(_scalar(term.args[1]) or 0.0))
-        elif isinstance(term, DivExpression) and _scalar(term.args[1]):
-            walk(term.args[0], factor / float(_scalar(term.args[1]) or 1.0))
-        elif factor >= 0 and (argument := _absolute_argument(term)) is not None:
+    for factor, term in _terms(objective):
+        if factor >= 0 and (argument := _absolute_argument(term)) is not None:
             found.append((factor, argument))
         else:
             rest.append(factor * term)
-
-    walk(objective, 1.0)
     return found, sum(rest) if rest else cp.Constant(0.0)
+
+
+def _terms(term: Any, factor: float = 1.0) -> Iterator[tuple[float, Any]]:
+    """Yield the terms of a sum, each with the number that multiplies it."""
+    if isinstance(term, AddExpression):
+        for argument in term.args:
+            yield from _terms(argument, factor)
+    elif isinstance(term, MulExpression | multiply) and _scalar(term.args[0]) is not None:
+        yield from _terms(term.args[1], factor * float(_scalar(term.args[0]) or 0.0))
+    elif isinstance(term, MulExpression | multiply) and _scalar(term.args[1]) is not None:
+        yield from _terms(term.args[0], factor * float(_scalar(term.args[1]) or 0.0))
+    elif isinstance(term, DivExpression) and _scalar(term.args[1]):
+        yield from _terms(term.args[0], factor / float(_scalar(term.args[1]) or 1.0))
+    else:
+        yield factor, term
 
 
 def affine_rows(expression: Any, columns: Mapping[int, int], size: int) -> tuple[Any, Floats]:
@@ -152,6 +204,33 @@ def affine_rows(expression: Any, columns: Mapping[int, int], size: int) -> tuple
     return sp.csr_array(matrix), np.atleast_1d(np.asarray(constant, dtype=np.float64)).ravel()
 
 
+def _rows_of(expression: Any, columns: Mapping[int, int], size: int) -> tuple[Any, Floats]:
+    """Return what `affine_rows` does, at once for a variable and the sum of one."""
+    summed = isinstance(expression, Sum) and expression.axis is None
+    variable = expression.args[0] if summed else expression
+    if not isinstance(variable, cp.Variable):
+        return affine_rows(expression, columns, size)
+    place = columns[variable.id] + np.arange(variable.size)
+    row = np.zeros(variable.size, dtype=np.int64) if summed else np.arange(variable.size)
+    shape = (1 if summed else variable.size, size)
+    rows = sp.csr_array((np.ones(variable.size), (row, place)), shape=shape)
+    return rows, np.zeros(shape[0])
+
+
+def _price(l1: Floats, factor: float, argument: Any, columns: Mapping[int, int]) -> None:
+    """Add the l1 term ``factor * norm1(argument)`` to the weights of columns."""
+    rows, _ = _rows_of(argument, columns, len(l1))
+    np.add.at(l1, rows.indices, factor * np.abs(rows.data))
+
+
+def _square_argument(term: Any) -> tuple[float, Any] | None:
+    """Return (c, a) when ``term`` is c * sum_squares(a) with a affine."""
+    if not isinstance(term, cp.quad_over_lin) or term.axis is not None:
+        return None
+    argument, denominator = term.args[0], _scalar(term.args[1])
+    return (1.0 / denominator, argument) if denominator and argument.is_affine() else None
+
+
 def _absolute_argument(term: Any) -> Any:
     """Return a when ``term`` is norm1(a) or sum(abs(a)) with at most one variable entry a row."""
     if isinstance(term, Sum) and isinstance(term.args[0], cp.abs) and term.axis is None:
@@ -160,6 +239,8 @@ def _absolute_argument(term: Any) -> Any:
         argument = term.args[0]
     else:
         return None
+    if isinstance(argument, cp.Variable):
+        return argument
     if not argument.is_affine() or argument.parameters():
         return None
     columns, size = {}, 0

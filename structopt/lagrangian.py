@@ -195,7 +195,7 @@ class Lagrangian:
         load = rows.extra.data * y[row]
         counts = slack[column] & (load > 0)
         total = np.bincount(column[counts], load[counts], minlength=p.size)
-        over = total > p.q
+        over = (total > p.q) & (total > 0)  # a weight may have a cost below 0
         if not np.any(over):
             return y
         factor = np.ones(p.size)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import structopt as so
-from structopt.compile import _Probe, compile_problem
+from structopt.compile import _Probe, compile_problem, lower, read_off
 from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.lift import Numbers
 from structopt.master import RestrictedMaster
@@ -190,6 +190,48 @@ def test_l1_terms_are_kept_as_weights(name):
     compiled = compile_problem(make(w) + cp.sum_squares(w), [], [w])
     np.testing.assert_allclose(compiled.l1, expected)
     assert compiled.A.shape[0] == 0
+
+
+READ = {
+    "svm": lambda w, x: cp.sum_squares(w) / 2 + 0.7 * cp.sum(x),
+    "m3n": lambda w, x: (1 / 0.3) * cp.sum_squares(w) + cp.sum(x),
+    "l1": lambda w, x: 0.5 * cp.norm1(w) + 2 * cp.sum(x),
+    "elastic": lambda w, x: 2 * (cp.norm1(w) + 3 * cp.sum_squares(w)) + cp.sum(x) - 4,
+    "shifted": lambda w, x: cp.sum_squares(w - np.arange(3.0)) + cp.sum(x),
+    "mixed": lambda w, x: cp.sum_squares(w[1:] - w[:-1]) + np.array([1.0, 2.0]) @ x - cp.sum(w),
+    "weighted": lambda w, x: cp.sum(cp.multiply(np.array([1.0, 2.0, 3.0]), w**2)) + cp.sum(x),
+    "nothing": lambda w, x: 0 * cp.sum_squares(w) + cp.sum(x),
+    "one": lambda w, x: cp.quad_over_lin(w, 4.0) + x[0] / 2 + 1,
+}
+
+
+@pytest.mark.parametrize("name", READ)
+def test_what_is_read_off_is_what_was_declared_and_what_cvxpy_lowers(name):
+    w, x = cp.Variable(3), cp.Variable(2, nonneg=True)
+    objective = READ[name](w, x)
+    read = read_off(objective, [w, x])
+    if name == "weighted":  # a sum of squares by another name
+        assert read is None
+        return
+    point = np.random.default_rng(0).uniform(size=5)
+    w.value, x.value = point[:3], point[3:]
+    value = point @ read.P @ point / 2 + read.q @ point + read.l1 @ point + read.offset
+    assert value == pytest.approx(objective.value)
+    by_cvxpy = lower(objective, [], [w, x])
+    if len(by_cvxpy.q) > 5:  # it squares a variable of its own, tied by rows
+        return
+    order = np.concatenate([by_cvxpy.columns[v.id] + np.arange(v.size) for v in (w, x)])
+    np.testing.assert_allclose(read.P.toarray(), by_cvxpy.P.toarray()[np.ix_(order, order)])
+    for field in ("q", "l1", "lb", "ub"):
+        np.testing.assert_allclose(getattr(read, field), getattr(by_cvxpy, field)[order])
+
+
+def test_what_is_not_read_off():
+    w = cp.Variable(3)
+    for objective in (cp.norm2(w), cp.max(w), cp.norm1(w + 1), np.nan * cp.sum_squares(w)):
+        assert read_off(objective, [w]) is None
+    for special in (cp.Variable(2, bounds=[0, np.ones(2)]), cp.Variable(2, integer=True)):
+        assert read_off(cp.sum(special), [special]) is None
 
 
 @pytest.mark.parametrize("make", [lambda w: cp.norm1(w + 1), lambda w: cp.norm1(w[1:] - w[:-1])])

@@ -2,8 +2,9 @@ r"""One model after another along a parameter, each starting from the last.
 
     w(C) = argmin_w R(w) + C sum_i hinge_i(w)       for C = C_1, C_2, ...
 
-What can be shared is: the data are encoded once, and the cuts of one value, with the multipliers
-they ended with, are the start of the next. Every value is certified on its own.
+What can be shared is: the data are encoded once, and a run goes on with the cuts of the last value
+and, where that can take another objective, with its live backend. Every value is certified on its
+own.
 
 >>> import structopt as so
 >>> X, Y = so.datasets.make_chain_crf(n_examples=30, seed=0)
@@ -110,8 +111,9 @@ def path(
 
     Notes
     -----
-    Cuts are handed on along numbers of the formulation, if the method takes a warm start. What
-    else a parameter may be changes what a cut means; then every value starts afresh.
+    Cuts are handed on along numbers of the formulation, if the method takes a warm start, and with
+    cutting planes the backend too. What else a parameter may be changes what a cut means; then
+    every value starts afresh.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 r"""From a CVXPY declaration to the standard form of :mod:`structopt.program`.
 
 A sum of linear terms, ``sum_squares`` and ``norm1`` without static constraints, which most
-formulations are, is read off (a fit of a small problem would spend a tenth of its time in CVXPY's
-chain of reductions). CVXPY lowers every other one; three things are done on top:
+formulations are, is read off: CVXPY's chain of reductions takes 5 ms, and a value of C on a path 30
+to 40 in all if the data are small. CVXPY lowers every other one; three things are done on top:
 
 * ``c * norm1(w)`` and its relatives are taken out of the objective and kept as l1 weights;
 * static rows that touch one column (``w >= 0``, ``w[3] == 0``) become bounds of that column;
@@ -91,8 +91,8 @@ def read_off(objective: Any, variables: Sequence[Any]) -> Compiled | None:
     """
     columns, size, lb = {}, 0, []
     for variable in {v.id: v for v in [*variables, *objective.variables()]}.values():
-        marks = {k for k, value in variable.attributes.items() if value not in (None, False)}
-        if marks - {"nonneg"}:
+        unmarked = [k for k, v in variable.attributes.items() if v is None or v is False]
+        if set(variable.attributes) - {*unmarked, "nonneg"}:
             return None
         columns[variable.id], size = size, size + variable.size
         lb.append(np.full(variable.size, 0.0 if variable.attributes["nonneg"] else -np.inf))

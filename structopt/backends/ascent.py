@@ -51,17 +51,18 @@ as 20), and if its matrices hold no more numbers than the third. Looks every 10 
 clear best beside StructSVM's own noise, 0.18 to 0.24 s on digits. A step that gains nothing makes
 the next one's ridge larger, or doubles the wait."""
 _LEAST, _VISITS, _FADE = (2, 10), 1200, 0.7
-"""A solve has as many sweeps at least as make the second number of visits, which cost about as much
-as a pass with its rows, within the bounds of the first. The third is what the share of a sweep in
-the mean falls to with the next, besides the square of what the gap falls to: where the ascent is
-fast, the mean is the last weights. With a fixed pool of OCR letters at C = 1 and 0.08, it lies a
-fourth to a third closer to the optimum than the last weights, from 30 and 20 sweeps on."""
+"""A solve has as many sweeps at least as make the second number of visits, within the bounds of the
+first: on 200 digit words a path over ten values of C takes 89 passes and 338 sweeps without, 73 and
+419 with it. The third is what the share of a sweep in the mean falls to with the next, besides the
+square of what the gap falls to: where the ascent is fast, the mean is the last weights. With a fixed
+pool of OCR letters at C = 1 and 0.08, it lies a fourth to a third closer to the optimum than the
+last weights, from 30 and 20 sweeps on."""
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
 
 _MOMENTUM = 0.85
 """The largest beta. OCR letters, fold 1, ten values of C from 0.01 to 1 as a path take 770 / 740 /
-800 sweeps up to 0.8 / 0.85 / 0.9, and three times as many with beta = 0."""
+800 sweeps up to 0.8 / 0.85 / 0.9 (without means, 970 up to 0.85 and 2,750 with beta = 0)."""
 
 
 class Ascent(Backend):

@@ -54,9 +54,9 @@ _LEAST, _VISITS, _FADE = (2, 10), 1200, 0.7
 """A solve has as many sweeps at least as make the second number of visits, within the bounds of the
 first: on 200 digit words a path over ten values of C takes 89 passes and 338 sweeps without, 73 and
 419 with it. The third is what the share of a sweep in the mean falls to with the next, besides the
-square of what the gap falls to: where the ascent is fast, the mean is the last weights. With a fixed
-pool of OCR letters at C = 1 and 0.08, it lies a fourth to a third closer to the optimum than the
-last weights, from 30 and 20 sweeps on."""
+square of what the gap falls to: where the ascent is fast, the mean is the last weights. With the
+last pool of OCR letters at C = 1 and 0.08, it lies a fourth to a third closer to the optimum than
+the last weights, from 30 and 20 sweeps on."""
 _REFRESH = 16
 """Solves between two computations of the weights from scratch."""
 

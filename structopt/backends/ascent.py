@@ -36,7 +36,8 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.backends.ascent_planes import Layout, Planes, arrange
+from structopt.backends.ascent_form import odd_program, odd_rows
+from structopt.backends.ascent_planes import Layout, Planes, arrange, planes_of
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.face_step import RIDGES, Products, face_step
 from structopt.errors import IncompatibleError
@@ -97,40 +98,10 @@ class Ascent(Backend):
         """Return why the master is not of this backend's form, or None."""
         if (refused := super().refusal(program, samples)) is not None or program is None:
             return refused
+        reasons = [odd_program(program), *(odd_rows(program, rows) for rows in samples)]
+        found = next(filter(None, reasons), None)
         lead = f"The {self.name!r} backend takes a separable regulariser with slacks in cuts only: "
-        if program.diagonal is None:
-            return lead + "the quadratic term couples weights."
-        if program.A.shape[0]:
-            return lead + f"there are {program.A.shape[0]} constraints beyond bounds."
-        slack = np.zeros(program.size, dtype=bool)
-        slack[program.slacks] = True
-        inside = np.zeros(program.size, dtype=bool)
-        inside[program.weights] = True
-        if not np.all(slack | inside):
-            return lead + "there are variables besides weights and slacks."
-        if not np.all((program.diagonal > 0)[inside] | (program.lb == program.ub)[inside]):
-            return lead + "some weights have no quadratic term."
-        plain = (program.diagonal == 0) & (program.l1 == 0) & (program.lb == 0) & (program.q > 0)
-        if not np.all((plain & np.isposinf(program.ub))[slack]):
-            return lead + "slacks must be >= 0 with a linear cost > 0."
-        for rows in samples:
-            if (reason := self._odd_rows(program, rows)) is not None:
-                return lead + reason
-        return None
-
-    @staticmethod
-    def _odd_rows(program: Program, rows: Rows) -> str | None:
-        slack = np.zeros(program.size, dtype=bool)
-        slack[program.slacks] = True
-        entries = np.diff(rows.extra.indptr)
-        if np.any(entries > 1) or not np.all(slack[rows.extra.indices]):
-            return "a cut may touch one slack besides the weights."
-        value = np.zeros(len(rows))
-        value[entries == 1] = rows.extra.data
-        lower, upper = np.isfinite(rows.lower), np.isfinite(rows.upper)
-        if np.any((value != 0) & (lower == upper)) or np.any(value[lower] < 0):
-            return "a slack must loosen its cut."
-        return "a slack must loosen its cut." if np.any(value[upper] > 0) else None
+        return None if found is None else lead + found
 
     # ------------------------------------------------------------------ the master's rows
     def start(self, master: Compiled) -> None:
@@ -183,40 +154,18 @@ class Ascent(Backend):
 
     def append(self, rows: Rows) -> None:
         """Add cut rows as planes."""
-        if (reason := self._odd_rows(self._program, rows)) is not None:
+        if (reason := odd_rows(self._program, rows)) is not None:
             raise IncompatibleError(f"The {self.name!r} backend cannot take this cut: {reason}")
         self._base = rows.base
         for bound, sign in ((rows.lower, 1.0), (rows.upper, -1.0)):
             which = np.flatnonzero(np.isfinite(bound))
             if len(which):
-                self._planes = self._planes.plus(self._one_sided(rows, which, bound, sign))
+                new = planes_of(rows, which, bound, sign, self._slack_of, len(self._program.slacks))
+                new.row += self._n_rows
+                self._n_groups = max(self._n_groups, int(new.group.max()) + 1)
+                self._planes = self._planes.plus(new)
         self._n_rows += len(rows)
         self._layout = None if self._layout is None else self._layout.stale()
-
-    def _one_sided(self, rows: Rows, which: Ints, bound: Floats, sign: float) -> Planes:
-        entries = np.diff(rows.extra.indptr)
-        slack = np.full(len(rows), -1, dtype=np.int64)
-        slack[entries == 1] = self._slack_of[rows.extra.indices]
-        weight = np.ones(len(rows))
-        weight[entries == 1] = np.abs(rows.extra.data)
-        hard = np.flatnonzero(slack < 0)
-        # any group will do for a hard row; its example's shares the most parts with it
-        n_slacks, owner = len(self._program.slacks), rows.owner[hard]
-        slack[hard] = np.where(owner < n_slacks, owner, n_slacks + owner)
-        soft = np.ones(len(rows), dtype=bool)
-        soft[hard] = False
-        self._n_groups = max(self._n_groups, int(slack.max(initial=-1)) + 1)
-        directions = rows.directions.take(which)
-        factor = sign * (rows.factor / weight)[which]
-        scaled = Directions(
-            directions.ptr, directions.source, directions.offset,
-            directions.coef * np.repeat(factor, np.diff(directions.ptr)),
-        )  # fmt: skip
-        return Planes(
-            which + self._n_rows, np.full(len(which), sign), weight[which], slack[which],
-            soft[which], sign * (bound / weight)[which], scaled, np.zeros(len(which)),
-            np.zeros(len(which)),
-        )  # fmt: skip
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only some cut rows."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from structopt.program import Rows
 from structopt.structures.parts import Directions, Floats, Ints
 
 
@@ -46,6 +47,31 @@ class Planes:
             alpha=np.concatenate([self.alpha, other.alpha]),
             before=np.concatenate([self.before, other.before]),
         )
+
+
+def planes_of(
+    rows: Rows, which: Ints, bound: Floats, sign: float, slack_of: Ints, n_slacks: int
+) -> Planes:
+    """Return some rows, on the side of ``bound``, as planes; ``slack_of`` numbers slack columns."""
+    entries = np.diff(rows.extra.indptr)
+    group = np.full(len(rows), -1, dtype=np.int64)
+    group[entries == 1] = slack_of[rows.extra.indices]
+    weight = np.ones(len(rows))
+    weight[entries == 1] = np.abs(rows.extra.data)
+    soft = group >= 0
+    # any group will do for a hard row; its example's shares the most parts with it
+    owner = rows.owner[~soft]
+    group[~soft] = np.where(owner < n_slacks, owner, n_slacks + owner)
+    directions = rows.directions.take(which)
+    factor = sign * (rows.factor / weight)[which]
+    scaled = Directions(
+        directions.ptr, directions.source, directions.offset,
+        directions.coef * np.repeat(factor, np.diff(directions.ptr)),
+    )  # fmt: skip
+    return Planes(
+        which.copy(), np.full(len(which), sign), weight[which], group[which], soft[which],
+        sign * (bound / weight)[which], scaled, np.zeros(len(which)), np.zeros(len(which)),
+    )  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,11 @@
 from matplotlib.figure import Figure
 
 import structopt as so
-from structopt.methods.extragradient import Extragradient
-from structopt.methods.perceptron import Perceptron
+from structopt.methods.online.perceptron import Perceptron
+from structopt.methods.saddle.extragradient import SaddleExtragradient
 
 X, Y = so.datasets.make_alignments(140, mean_edges=60, seed=0)
-structure = so.Matching().fit(X, Y)
+structure = so.Matching().fitted(X, Y)
 data = so.DataSet.of(structure, X[:40], Y[:40])
 X_test, Y_test = X[40:], Y[40:]
 
@@ -19,7 +19,7 @@ def error(weights):
 
 
 # both touch the data once or twice a pass; the extragradient method also proves how far it is
-saddle, passes, errors, gaps = Extragradient(structure, so.M3N(C=0.5), data), [], [], []
+saddle, passes, errors, gaps = SaddleExtragradient(structure, so.M3N(C=0.5), data), [], [], []
 while saddle.iterations < 70:
     record = saddle.step()
     passes.append(saddle.iterations)

@@ -7,7 +7,7 @@ error of the best local classifier, that of global learning goes to 0, but start
 import numpy as np
 from matplotlib.figure import Figure
 
-from structopt import bounds
+from structopt.learn import bounds
 
 N_INPUTS, N_COMPONENTS = 100, 5
 sizes = np.logspace(4, 10, 200)

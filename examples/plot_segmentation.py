@@ -9,10 +9,12 @@ SIDE = 40
 X, Y = so.datasets.make_grids(4, side=SIDE, n_features=6, signal=0.9, seed=4)
 train, test = slice(0, 3), 3
 
-cut = so.StructuredClassifier(so.Cut(), so.M3N(C=0.01), tol=1e-2).fit(X[train], Y[train])
+cut = so.StructuredClassifier(so.GraphCut(), so.M3N(C=0.01), tol=1e-2).fit(X[train], Y[train])
 # the same nodes without a single edge: every pixel for itself
 alone = [(np.zeros((0, 2), dtype=int), nodes) for _, nodes in X]
-pixels = so.StructuredClassifier(so.Cut(), so.M3N(C=0.01), tol=1e-2).fit(alone[train], Y[train])
+pixels = so.StructuredClassifier(so.GraphCut(), so.M3N(C=0.01), tol=1e-2).fit(
+    alone[train], Y[train]
+)
 assert cut.result_.certificate.certified
 assert pixels.result_.certificate.certified
 

@@ -10,16 +10,18 @@ import time
 from matplotlib.figure import Figure
 
 import structopt as so
-from structopt.backends.extragradient import Extragradient
+from structopt.backends.extragradient.backend import ExtragradientBackend
 from structopt.backends.highs import HiGHS
 
 X, Y = so.datasets.make_chain_crf(n_examples=40, length=6, n_features=12, n_relevant=9, n_labels=3)
-structure = so.Chain().fit(X, Y)
+structure = so.Chain().fitted(X, Y)
 data = so.DataSet.of(structure, X, Y)
 solvers = {
     "dual simplex (HiGHS)": HiGHS,
-    "extragradient, restarted": Extragradient,
-    "extragradient, as in the paper": lambda: Extragradient(variant="paper", max_iter=20_000),
+    "extragradient, restarted": ExtragradientBackend,
+    "extragradient, as in the paper": lambda: ExtragradientBackend(
+        variant="paper", max_iter=20_000
+    ),
 }
 
 

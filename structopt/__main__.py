@@ -2,7 +2,7 @@
 
 import sys
 
-from structopt.cli import main
+from structopt.cli.commands import main
 
 if __name__ == "__main__":
     sys.exit(main())

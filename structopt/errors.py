@@ -7,10 +7,7 @@ True
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from structopt.result import Result
+from typing import Any
 
 
 class StructoptError(Exception):
@@ -22,7 +19,7 @@ class StructoptError(Exception):
         The best model found before the failure, when there is one.
     """
 
-    result: Result | None = None
+    result: Any = None
 
 
 class InvalidInputError(StructoptError, ValueError):

@@ -11,7 +11,7 @@ import structopt as so
 def small_chain(rng, *, n=4, length=3, n_labels=2, n_inputs=2):
     X = [np.round(rng.normal(size=(length, n_inputs)), 2) for _ in range(n)]
     Y = [list(rng.integers(n_labels, size=length)) for _ in range(n)]
-    structure = so.Chain(labels=range(n_labels)).fit(X, Y)
+    structure = so.Chain(labels=range(n_labels)).fitted(X, Y)
     outputs = [list(y) for y in itertools.product(range(n_labels), repeat=length)]
     return X, Y, structure, [outputs] * n
 
@@ -19,7 +19,7 @@ def small_chain(rng, *, n=4, length=3, n_labels=2, n_inputs=2):
 def small_classes(rng, *, n=6, n_labels=3, n_inputs=2):
     X = np.round(rng.normal(size=(n, n_inputs)), 2)
     Y = list(rng.integers(n_labels, size=n))
-    structure = so.Multiclass(labels=range(n_labels)).fit(X, Y)
+    structure = so.Multiclass(labels=range(n_labels)).fitted(X, Y)
     return X, Y, structure, [list(range(n_labels))] * n
 
 

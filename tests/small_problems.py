@@ -22,13 +22,13 @@ class Problem:
     @cache  # noqa: B019, problems are made once and kept
     def fit(self):
         """Return the fitted structure and the encoded data."""
-        fitted = self.structure.fit(self.X, self.Y)
+        fitted = self.structure.fitted(self.X, self.Y)
         return fitted, so.DataSet.of(fitted, self.X, self.Y)
 
 
 def _problem(structure, X, outputs, rng):
     """Make gold what hidden weights like best, and for the last example second best."""
-    fitted = structure.fit(X, [listed[0] for listed in outputs])
+    fitted = structure.fitted(X, [listed[0] for listed in outputs])
     hidden = rng.normal(size=fitted.n_features_)
     Y = []
     for i, (x, listed) in enumerate(zip(X, outputs, strict=True), 1):
@@ -108,7 +108,7 @@ def matching(rng):
 
 def _cut(rng, edges):
     X = [(np.array(edges), _numbers(rng, 4, 2), np.abs(_numbers(rng, 4, 2))) for _ in range(3)]
-    return _problem(so.Cut(), X, [_labellings((0, 1), 4)] * 3, rng)
+    return _problem(so.GraphCut(), X, [_labellings((0, 1), 4)] * 3, rng)
 
 
 def cut(rng):
@@ -125,7 +125,7 @@ def program(rng):
 
     outputs = [z for z in product((0, 1), repeat=3) if sum(z) <= 2 and z[0] + z[1] <= 1]
     X = [_numbers(rng, 3, 3) for _ in range(3)]
-    return _problem(so.Program(budget, lambda x: x), X, [outputs] * 3, rng)
+    return _problem(so.BooleanProgram(budget, lambda x: x), X, [outputs] * 3, rng)
 
 
 def _constrained(rng, structure):
@@ -244,7 +244,7 @@ def rows(given, *, pairs="worst"):
     With references, "worst" pairs an output with every one of them, "nearest" with the one of least
     loss (the first of several).
     """
-    structure = given.structure.fit(given.X, given.Y)
+    structure = given.structure.fitted(given.X, given.Y)
     several = isinstance(structure, so.References)
     found = []
     for i, (x, gold, outputs) in enumerate(zip(given.X, given.Y, given.outputs, strict=True)):

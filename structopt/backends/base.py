@@ -14,9 +14,9 @@ from typing import ClassVar, Literal, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats
+from structopt.master.program import Program, Rows
 from structopt.parameters import Parameters
-from structopt.program import Program, Rows
-from structopt.structures.parts import Floats
 
 Status = Literal["optimal", "inaccurate", "infeasible", "unbounded", "failed"]
 
@@ -72,6 +72,8 @@ class Backend(Parameters, ABC):
     """Whether a quadratic objective can be taken."""
     takes_conic: ClassVar[bool] = False
     """Whether formulations that do not compile to an LP or QP can be taken."""
+    automatic: ClassVar[bool] = True
+    """Whether ``backend="auto"`` may pick it."""
     live_rows: ClassVar[bool] = False
     """Whether rows are appended to a live model instead of setting it up again."""
 

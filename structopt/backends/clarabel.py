@@ -7,7 +7,7 @@ the nonnegative cone. Accurate and insensitive to scaling, but started cold each
 
 >>> import numpy as np, scipy.sparse as sp
 >>> from types import SimpleNamespace
->>> from structopt.program import Program
+>>> from structopt.master.program import Program
 >>> p = Program(P=sp.csc_array(np.eye(2)), q=np.zeros(2), l1=np.zeros(2), offset=0.0,
 ...             A=sp.csr_array(np.array([[1.0, 1.0]])), lower=np.array([4.0]),
 ...             upper=np.array([np.inf]), lb=np.full(2, -np.inf), ub=np.full(2, np.inf),

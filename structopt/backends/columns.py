@@ -30,9 +30,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from structopt.arrays import Floats, Ints
 from structopt.backends.base import MasterSolution
-from structopt.program import Program
-from structopt.structures.parts import Floats, Ints
+from structopt.master.program import Program
 
 
 class Columns:

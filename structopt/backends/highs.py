@@ -6,7 +6,7 @@ to repair (2.5 times less work than a cold solve; IPM and PDLP cannot use the ol
 
 >>> import numpy as np, scipy.sparse as sp
 >>> from types import SimpleNamespace
->>> from structopt.program import Program
+>>> from structopt.master.program import Program
 >>> p = Program(P=sp.csc_array((2, 2)), q=np.array([1.0, 1.0]), l1=np.zeros(2), offset=0.0,
 ...             A=sp.csr_array(np.array([[1.0, 2.0]])), lower=np.array([4.0]),
 ...             upper=np.array([np.inf]), lb=np.zeros(2), ub=np.full(2, np.inf),
@@ -29,11 +29,11 @@ import numpy as np
 from highspy import HighsModelStatus, HighsStatus
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.columns import Columns, one_sided
 from structopt.errors import InvalidInputError
-from structopt.program import Rows
-from structopt.structures.parts import Floats
+from structopt.master.program import Rows
 
 logger = logging.getLogger(__name__)
 

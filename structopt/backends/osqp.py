@@ -8,7 +8,7 @@ in 5,000 where the plain method was not done after 20,000.
 
 >>> import numpy as np, scipy.sparse as sp
 >>> from types import SimpleNamespace
->>> from structopt.program import Program
+>>> from structopt.master.program import Program
 >>> p = Program(P=sp.csc_array(np.eye(2)), q=np.zeros(2), l1=np.zeros(2), offset=0.0,
 ...             A=sp.csr_array(np.array([[1.0, 1.0]])), lower=np.array([4.0]),
 ...             upper=np.array([np.inf]), lb=np.full(2, -np.inf), ub=np.full(2, np.inf),
@@ -31,11 +31,11 @@ import osqp
 import scipy.sparse as sp
 from osqp import SolverStatus
 
+from structopt.arrays import Floats
 from structopt.backends.base import Status
 from structopt.backends.columns import one_sided
 from structopt.backends.polish import polish
 from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
-from structopt.structures.parts import Floats
 
 _STATUS: dict[int, Status] = {
     SolverStatus.OSQP_SOLVED: "optimal",
@@ -62,6 +62,7 @@ class OSQP(RebuiltBackend):
     """
 
     name = "osqp"
+    automatic = False
 
     def __init__(self, max_iter: int = 20_000, polish: bool = True) -> None:
         self.max_iter = max_iter

@@ -7,7 +7,7 @@ Plain cutting planes jump between vertices of a linear master. Here each move ad
 does a few sweeps of the dual ascent on it, and moves the centre towards (and beyond) the solution:
 centre += relax * (w - centre). The multipliers of single moves are not dual feasible for the
 linear programme, but their averages over windows of rounds become so
-(:class:`structopt.lagrangian.Averages`), which is where the certificate comes from.
+(:class:`structopt.master.lagrangian.Averages`), which is where the certificate comes from.
 
 A longer step t brings the averages closer to dual feasible, a shorter one keeps w where the cuts
 describe the hinges well. So t balances the two halves of the gap: what the objective at w lies
@@ -24,10 +24,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.backends.ascent import Ascent
+from structopt.arrays import Floats
+from structopt.backends.ascent.backend import Ascent
 from structopt.backends.base import Backend, Compiled, MasterSolution
-from structopt.program import Program, Rows
-from structopt.structures.parts import Floats
+from structopt.master.program import Program, Rows
 
 _POWER, _PACE = 0.3, 1.5
 """The step changes by (under / over)^_POWER a round, at most by the factor _PACE. On 100 OCR words

@@ -19,10 +19,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.columns import Columns, one_sided
-from structopt.program import Rows
-from structopt.structures.parts import Floats
+from structopt.master.program import Rows
 
 logger = logging.getLogger(__name__)
 

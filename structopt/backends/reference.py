@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
-from structopt.program import Rows
-from structopt.structures.parts import Floats
+from structopt.master.program import Rows
 
 if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+    from structopt.master.declare import RestrictedMaster
 
 logger = logging.getLogger(__name__)
 

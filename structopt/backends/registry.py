@@ -3,61 +3,50 @@
 from __future__ import annotations
 
 import copy
-import importlib
 import logging
-from typing import TYPE_CHECKING
 
 from structopt.backends.base import Backend
 from structopt.errors import IncompatibleError, InvalidInputError
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.master.declare import RestrictedMaster
+from structopt.names import of_kind
 
 logger = logging.getLogger(__name__)
 
-_HOME = {
-    "ascent": ("ascent", "Ascent"),
-    "proximal": ("proximal", "Proximal"),
-    "highs": ("highs", "HiGHS"),
-    "clarabel": ("clarabel", "Clarabel"),
-    "osqp": ("osqp", "OSQP"),
-    "extragradient": ("extragradient", "Extragradient"),
-    "cvxpy": ("reference", "CVXPY"),
-}
-# the order in which "auto" asks: each is the fastest that takes what the ones before refuse
-_PREFERENCE = ("ascent", "proximal", "highs", "clarabel", "cvxpy")
-
 
 def names() -> list[str]:
-    """Return the names of all backends.
+    """Return the names of all backends, in the order in which "auto" asks them.
 
     >>> names()
     ['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
     """
-    return list(_HOME)
+    return [entry.key for entry in of_kind("backend")]
 
 
 def make(backend: str | Backend) -> Backend:
     """Return a fresh backend from its name, or a copy of the one given."""
     if isinstance(backend, Backend):
         return copy.copy(backend)
-    if backend not in _HOME:
-        raise InvalidInputError(f"Unknown backend {backend!r}; choose from {['auto', *_HOME]}.")
-    module, name = _HOME[backend]
-    made: Backend = getattr(importlib.import_module(f"structopt.backends.{module}"), name)()
-    return made
+    for entry in of_kind("backend"):
+        if entry.key == backend:
+            made: Backend = entry.load()()
+            return made
+    raise InvalidInputError(f"Unknown backend {backend!r}; choose from {['auto', *names()]}.")
 
 
 def choose(backend: str | Backend, master: RestrictedMaster, seed: int | None = None) -> Backend:
     """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
     samples = master.samples()
-    takers = [n for n in _HOME if make(n).refusal(master.program, samples) is None]
+
+    def takes(candidate: Backend) -> bool:
+        return candidate.refusal(master.program, samples) is None
+
     if isinstance(backend, str) and backend == "auto":
-        chosen = make(next(n for n in _PREFERENCE if n in takers))
+        chosen = next(b for b in map(make, names()) if b.automatic and takes(b))
         logger.info("backend='auto' picked %r", chosen.name)
     else:
         chosen = make(backend)
         if (reason := chosen.refusal(master.program, samples)) is not None:
+            takers = [name for name in names() if takes(make(name))]
             raise IncompatibleError(f"{reason} Backends that take it: {takers}.")
     if seed is not None and "seed" in chosen.get_params():
         chosen.set_params(seed=seed)

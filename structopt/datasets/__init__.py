@@ -12,7 +12,6 @@ downloaded unless you call :func:`~structopt.datasets.download.fetch`.
 from __future__ import annotations
 
 from structopt.datasets.alignments import make_alignments
-from structopt.datasets.arc_features import ArcFeatures
 from structopt.datasets.clouds import make_scaled_clouds
 from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
 from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
@@ -29,20 +28,17 @@ from structopt.datasets.lidar import load_lidar, read_scan
 from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
-from structopt.datasets.page_features import PageFeatures
 from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 
 __all__ = [
-    "ArcFeatures",
     "ChainCRF",
     "ColumnSentence",
     "ConstrainedLabels",
     "LatticeData",
     "NBestList",
-    "PageFeatures",
     "Scan",
     "TaggedSentence",
     "WebPage",

@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 SHAPE, RATIO, LONGEST = 4.0, (0.8, 1.25), 40
 """Law of the lengths: Gamma of this shape, the other sentence so many times as long, at most."""

@@ -19,11 +19,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 GOOD = (0.6, 1.0)
 LEFT, RIGHT, NOISE = -2.5, 0.3, 0.1

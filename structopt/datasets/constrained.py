@@ -23,9 +23,8 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
 
 DRAWS = 1000
 """Batches to draw at most; a constraint that needs more rejects more than 99.9% of the points."""

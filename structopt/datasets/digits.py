@@ -16,12 +16,10 @@ from functools import cache
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Split = Literal["train", "test"]
 
 TRAIN_SHARE = 2 / 3  # of each digit's images

@@ -9,12 +9,9 @@ r"""Synthetic scenes: grids whose nodes are inside or outside of some disks.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 DISKS, RADII = 6, (0.07, 0.21)
 """Disks of a scene, and their radii in sides of the grid."""

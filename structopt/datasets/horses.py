@@ -19,8 +19,9 @@ from pathlib import Path
 
 import numpy as np
 
+from structopt.arrays import Floats, Ints
 from structopt.datasets.home import data_home
-from structopt.datasets.image_grids import Floats, Grid, Ints, image_grid
+from structopt.datasets.image_grids import Grid, image_grid
 from structopt.errors import (
     FileFormatError,
     InvalidInputError,

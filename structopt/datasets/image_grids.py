@@ -1,6 +1,6 @@
 r"""Images with masks as coarse grids, for figure against ground.
 
-An image is averaged over the cells of a grid; a grid is one example of :class:`structopt.Cut`,
+An image is averaged over the cells of a grid; a grid is one example of :class:`structopt.GraphCut`,
 
     x = (edges, node_features, edge_features),    y[r, c] = 1 where most of the cell is figure.
 
@@ -25,10 +25,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Grid = tuple[Ints, Floats, Floats]
 
 

@@ -21,14 +21,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 
 if TYPE_CHECKING:
     import networkx as nx
 
-Floats = NDArray[np.float64]
 Path = tuple[tuple[int, int], ...]
 
 SKIP = 0.3
@@ -77,10 +76,10 @@ def make_lattices(
 
     Examples
     --------
-    >>> from structopt.structures.references import References
-    >>> from structopt.structures.lattice import Lattice
+    >>> from structopt.structures.references.structure import References
+    >>> from structopt.structures.lattice.structure import Lattice
     >>> data = make_lattices(20, noise=0.0, n_references=1, seed=1)
-    >>> structure = References(Lattice()).fit(data.X, data.Y)
+    >>> structure = References(Lattice()).fitted(data.X, data.Y)
     >>> structure.predict(data.X, data.weights) == [paths[0] for paths in data.Y]
     True
     """

@@ -27,13 +27,11 @@ from typing import Any, Literal, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from structopt.datasets.array_files import read_arrays
+from structopt.arrays import Floats, Ints
 from structopt.datasets.home import find_data
 from structopt.datasets.text_files import at, read_bytes
 from structopt.errors import FileFormatError, InvalidInputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from structopt.files import read_plain_arrays
 
 PIXELS = 128
 HEAD = 6  # columns before the pixels
@@ -234,7 +232,7 @@ def _show(text: bytes) -> str:
 
 def _read_arrays(path: Path, wanted: list[int] | None) -> Letters:
     names = ("pixels", "labels", "word_lengths", "folds")
-    pixels, labels, lengths, folds = read_arrays(path, names).values()
+    pixels, labels, lengths, folds = read_plain_arrays(path, names).values()
     if not all(np.issubdtype(a.dtype, np.integer) for a in (pixels, labels, lengths, folds)):
         raise FileFormatError(f"{path}: the arrays should hold integers.")
     if pixels.ndim != 2 or pixels.shape[1] != PIXELS or labels.shape != pixels.shape[:1]:

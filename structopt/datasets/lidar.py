@@ -15,10 +15,11 @@ import os
 
 import numpy as np
 
-from structopt.datasets.array_files import read_arrays
+from structopt.arrays import Floats, Ints
 from structopt.datasets.home import find_data
-from structopt.datasets.scan_graphs import Floats, Ints, Scan, scan_tiles
+from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.errors import FileFormatError
+from structopt.files import read_plain_arrays
 
 WATER = 9
 """The class of the LAS format."""
@@ -57,7 +58,7 @@ def read_scan(path: str | os.PathLike[str]) -> Scan:
     FileFormatError
         The file is truncated or foreign, or an array is missing, misshapen or not finite.
     """
-    name, found = os.fspath(path), read_arrays(path, ARRAYS)
+    name, found = os.fspath(path), read_plain_arrays(path, ARRAYS)
     n = len(found["xyz"]) if found["xyz"].ndim else 0
     for key, array in found.items():
         shape = (n, 3) if key == "xyz" else (n,)

@@ -28,13 +28,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.datasets.home import find_data
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
-
-Floats = NDArray[np.float64]
 
 SEPARATOR = "|||"
 ADVICE = (

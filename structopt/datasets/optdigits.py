@@ -14,14 +14,11 @@ from __future__ import annotations
 import os
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats, Ints
 from structopt.datasets.home import find_data
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 INPUTS, LARGEST = 64, 16
 NAMES = tuple(f"optdigits/optdigits.tra{end}" for end in (".gz", ""))

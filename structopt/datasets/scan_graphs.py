@@ -1,6 +1,6 @@
 r"""Airborne laser scans: points to be told apart as ground or not, as graphs of neighbours.
 
-A scan is cut into square tiles; a tile is one example of :class:`structopt.Cut`,
+A scan is cut into square tiles; a tile is one example of :class:`structopt.GraphCut`,
 
     x = (edges, node_features, edge_features),    y_j = 1 where point j is ground.
 
@@ -26,12 +26,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GROUND = 2
 """The class of the LAS format."""
@@ -59,7 +56,7 @@ class Scan(NamedTuple):
 def scan_tiles(
     scan: Scan, *, side: float = 50.0, k: int = 6
 ) -> tuple[list[tuple[Ints, Floats, Floats]], list[Ints]]:
-    """Cut a scan into tiles; return X and Y for :class:`structopt.Cut`.
+    """Cut a scan into tiles; return X and Y for :class:`structopt.GraphCut`.
 
     Parameters
     ----------

@@ -20,12 +20,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 GROUP = 3  # correlated copies of one hidden value: 30 relevant inputs in 10 groups in the paper
 NOISE = 0.05  # standard deviation of a copy around its hidden value, as in the paper

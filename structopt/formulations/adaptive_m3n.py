@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from structopt.formulations.base import check_positive
+from structopt.arrays import Floats
+from structopt.formulations.base import Declaration, check_positive
 from structopt.formulations.scale_mixture import ScaleMixture, between
-from structopt.structures.oracles import loss_augmented
-from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.structures.base.oracles import loss_augmented
 
 
 class AdaptiveM3N(ScaleMixture):
@@ -43,7 +38,7 @@ class AdaptiveM3N(ScaleMixture):
     -----
     Zhu, Xing and Zhang (2009), P2 (AdapM3N), its equivalent P4, and the update (4) of the scales.
     Theorem 2's "same estimate as the l1-M3N" means: the solution w is also one of
-    :class:`~structopt.formulations.l1_m3n.L1M3N` at C_1 = C K / (4 lam ``|w|_1``), as a comparison
+    :class:`~structopt.L1M3N` at C_1 = C K / (4 lam ``|w|_1``), as a comparison
     of the optimality conditions shows. C and lam do not fix C_1 before the solution is known.
 
     The printed update (6), beta_k = sqrt(K) |gamma_k| / |gamma|, reads tau_k proportional to
@@ -74,7 +69,7 @@ class AdaptiveM3N(ScaleMixture):
     def __init__(self, C: float = 1.0, lam: float = 1.0) -> None:
         self.C, self.lam = C, lam
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

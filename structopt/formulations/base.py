@@ -7,29 +7,52 @@ A formulation declares its restricted master problem in CVXPY and nothing else:
         m.minimize(cp.sum_squares(w) / 2 + self.C * cp.sum(xi))
         m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
-See :class:`structopt.master.RestrictedMaster` for what ``m`` offers.
+See :class:`structopt.master.declare.RestrictedMaster` for what ``m`` offers.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from structopt.errors import InvalidInputError
 from structopt.parameters import Parameters
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.structures.base.oracles import Oracle
 
 WeightConstraints = Callable[[Any], Sequence[Any]]
 """A function of the weight variable that returns constraints: ``lambda w: [w >= 0]``."""
 
 
+class Declaration(Protocol):
+    """What ``m`` offers while a formulation declares its restricted master problem."""
+
+    n_examples: int
+    n_features: int
+
+    def weights(self, constraints: WeightConstraints | None = None) -> Any:
+        """Return the weight variable w; ``constraints(w)`` adds constraints on it."""
+
+    def slacks(self) -> Any:
+        """Return a new variable xi >= 0 with one slack an example."""
+
+    def slack(self) -> Any:
+        """Return a new variable xi >= 0: one slack for all examples together."""
+
+    def minimize(self, objective: Any) -> None:
+        """Declare what is minimised."""
+
+    def subject_to(self, *constraints: Any) -> None:
+        """Declare constraints that are there from the start."""
+
+    def cuts(self, oracle: Oracle, rule: Callable[[Any], Any], *, joint: bool = False) -> None:
+        """Declare a family of cuts: the question its oracle answers, and the row of an answer."""
+
+
 class Formulation(Parameters):
     """Base of every formulation. Store the constructor's arguments, declare in :meth:`master`."""
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare variables, objective, constraints and cut families on ``m``."""
         raise NotImplementedError(f"{type(self).__name__} must define master(self, m).")
 

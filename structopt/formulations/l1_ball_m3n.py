@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from structopt.formulations.base import Formulation, check_positive
-from structopt.structures.oracles import loss_augmented
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.formulations.base import Declaration, Formulation, check_positive
+from structopt.structures.base.oracles import loss_augmented
 
 
 class L1BallM3N(Formulation):
@@ -56,7 +51,7 @@ class L1BallM3N(Formulation):
     def __init__(self, radius: float = 1.0) -> None:
         self.radius = radius
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

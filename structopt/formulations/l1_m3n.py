@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
-from structopt.formulations.base import WeightConstraints, check_positive
+from structopt.arrays import Floats
+from structopt.formulations.base import Declaration, WeightConstraints, check_positive
 from structopt.formulations.scale_mixture import ScaleMixture, between
-from structopt.structures.oracles import loss_augmented
-from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.structures.base.oracles import loss_augmented
 
 
 class L1M3N(ScaleMixture):
@@ -64,7 +59,7 @@ class L1M3N(ScaleMixture):
     def __init__(self, C: float = 1.0, *, constraints: WeightConstraints | None = None) -> None:
         self.C, self.constraints = C, constraints
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
-from structopt.formulations.base import check_positive
+from structopt.arrays import Floats
+from structopt.formulations.base import Declaration, check_positive
 from structopt.formulations.scale_mixture import ScaleMixture, between
-from structopt.structures.oracles import loss_augmented
-from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.structures.base.oracles import loss_augmented
 
 
 class LaplaceM3N(ScaleMixture):
@@ -89,7 +86,7 @@ class LaplaceM3N(ScaleMixture):
     def __init__(self, C: float = 1.0, lam: float = 1.0) -> None:
         self.C, self.lam = C, lam
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme, scales included."""
         import cvxpy as cp
 

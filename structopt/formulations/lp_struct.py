@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import Formulation, WeightConstraints, check_positive
-from structopt.structures.oracles import best_other, nearest_reference, worst_reference
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.structures.base.oracles import best_other, nearest_reference, worst_reference
 
 _ORACLES = {None: best_other, "nearest": nearest_reference, "worst": worst_reference}
 
@@ -29,7 +26,7 @@ class LPStruct(Formulation):
     nonnegative : bool
         Keep w >= 0, as the paper does; False leaves the weights free.
     references : {None, "nearest", "worst"}
-        With several good outputs an example (:class:`~structopt.structures.references.References`):
+        With several good outputs an example (:class:`~structopt.References`):
         pair a bad output with the reference nearest to it, LP (7), or with every reference, of
         which the worst-scored binds, LP (8). With one reference both are LP (6).
     constraints : callable, optional
@@ -59,7 +56,7 @@ class LPStruct(Formulation):
         self.C, self.nonnegative = C, nonnegative
         self.references, self.constraints = references, constraints
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import Formulation, WeightConstraints, check_positive
-from structopt.structures.oracles import loss_augmented
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.structures.base.oracles import loss_augmented
 
 
 class M3N(Formulation):
@@ -53,7 +50,7 @@ class M3N(Formulation):
     ) -> None:
         self.C, self.slacks, self.constraints = C, slacks, constraints
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

@@ -17,8 +17,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from structopt.arrays import Floats
 from structopt.formulations.base import Formulation, WeightConstraints
-from structopt.structures.parts import Floats
 
 
 class ScaleMixture(Formulation, ABC):

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import Formulation, check_positive
-from structopt.structures.oracles import loss_augmented
-from structopt.structures.parts import Floats
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.formulations.base import Declaration, Formulation, check_positive
+from structopt.structures.base.oracles import loss_augmented
 
 
 class ScaledM3N(Formulation):
@@ -58,7 +53,7 @@ class ScaledM3N(Formulation):
     def __init__(self, C: float = 1.0, scales: Floats | None = None) -> None:
         self.C, self.scales = C, scales
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import Formulation, WeightConstraints, check_positive
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
 from structopt.formulations.struct_svm import StructSVM
-from structopt.structures.oracles import best_other, worst
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.structures.base.oracles import best_other, worst
 
 logger = logging.getLogger(__name__)
 
@@ -85,7 +82,7 @@ class StructRMM(StructSVM):
         B = self.B_fraction * largest if largest > 0 else math.inf
         return StructRMM(self.C, B, **shared)  # type: ignore[arg-type]
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         super().master(m)
         if math.inf == self.B:

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import Formulation, WeightConstraints, check_positive
-from structopt.structures.oracles import best_other, loss_augmented, slack_rescaled
-
-if TYPE_CHECKING:
-    from structopt.master import RestrictedMaster
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled
 
 _ORACLES = {"unit": best_other, "margin": loss_augmented, "slack": slack_rescaled}
 
@@ -69,7 +66,7 @@ class StructSVM(Formulation):
     ) -> None:
         self.C, self.rescale, self.slacks, self.constraints = C, rescale, slacks, constraints
 
-    def master(self, m: RestrictedMaster) -> None:
+    def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 

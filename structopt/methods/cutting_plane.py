@@ -16,26 +16,21 @@ from typing import Any
 
 import numpy as np
 
+from structopt.arrays import Floats
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
-from structopt.checkpoint import Checkpoint
-from structopt.cuts import CutSet
-from structopt.errors import (
-    BackendError,
-    InfeasibleError,
-    InvalidInputError,
-    UnboundedError,
-)
-from structopt.events import Callback, Round, relative
+from structopt.engines.dataset import DataSet
+from structopt.errors import BackendError, InfeasibleError, InvalidInputError, UnboundedError
 from structopt.formulations.base import Formulation
-from structopt.lagrangian import Averages, Lagrangian, Priced
-from structopt.methods.base import Iterate, Method
+from structopt.master.cuts import CutSet
+from structopt.master.lagrangian import Averages, Lagrangian, Priced
+from structopt.master.separation import Inside, Separation, separate
+from structopt.methods.method import Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
-from structopt.result import Result
-from structopt.separation import Inside, Separation, separate
-from structopt.structures.base import Structure
-from structopt.structures.parts import Floats
-from structopt.structures.shards import DataSet
+from structopt.run.checkpoint import Checkpoint
+from structopt.run.events import Callback, Round, relative
+from structopt.run.result import Result
+from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
 
@@ -60,12 +55,12 @@ _OTHER = (
 class CuttingPlane(Method):
     """A cutting-plane run that can be stepped.
 
-    Parameters beyond those of every :class:`~structopt.methods.base.Method`:
+    Parameters beyond those of every :class:`~structopt.Method`:
 
     Parameters
     ----------
     structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
-        See :class:`~structopt.methods.base.Method`.
+        See :class:`~structopt.Method`.
     backend : str or Backend
         Who solves the master problems.
     random_state : int, optional
@@ -80,7 +75,7 @@ class CuttingPlane(Method):
     --------
     >>> import structopt as so
     >>> X, y = so.datasets.make_classes(60, seed=0)
-    >>> structure = so.Multiclass().fit(X, y)
+    >>> structure = so.Multiclass().fitted(X, y)
     >>> run = so.CuttingPlane(structure, so.M3N(), so.DataSet.of(structure, X, y))
     >>> first = run.step()
     >>> first.round, first.dual <= first.primal

@@ -26,21 +26,21 @@ from typing import Literal
 
 import numpy as np
 
-from structopt.backends.ascent import Ascent
-from structopt.cuts import CutSet
+from structopt.arrays import Floats
+from structopt.backends.ascent.backend import Ascent
+from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.events import Callback, Round, relative
 from structopt.formulations.base import Formulation
 from structopt.formulations.scale_mixture import ScaleMixture
 from structopt.formulations.scaled_m3n import ScaledM3N
-from structopt.lagrangian import Averages, Lagrangian
-from structopt.master import RestrictedMaster
-from structopt.methods.base import Method
-from structopt.result import Result, Stop
-from structopt.separation import Separation, separate
-from structopt.structures.base import Structure
-from structopt.structures.parts import Floats
-from structopt.structures.shards import DataSet
+from structopt.master.cuts import CutSet
+from structopt.master.declare import RestrictedMaster
+from structopt.master.lagrangian import Averages, Lagrangian
+from structopt.master.separation import Separation, separate
+from structopt.methods.method import Method
+from structopt.run.events import Callback, Round, relative
+from structopt.run.result import Result, Stop
+from structopt.structures.base.structure import Structure
 
 # Constants were chosen on OCR100: 100 words, L1M3N at C = 0.1, 1, 10 and 100.
 _RELAX = {"relaxed": 1.8, "(4)": 1.0, "(6)": 2.0}
@@ -74,12 +74,12 @@ class EM(Method):
         \big)^{\theta}
 
     Bounds and values in the records are those of the formulation itself (P1 for
-    :class:`~structopt.formulations.l1_m3n.L1M3N`), not of the scaled M3Ns.
+    :class:`~structopt.L1M3N`), not of the scaled M3Ns.
 
     Parameters
     ----------
     structure, data, tol, abs_tol, max_iter, time_limit, callbacks
-        See :class:`~structopt.methods.base.Method`.
+        See :class:`~structopt.Method`.
     formulation : ScaleMixture
         L1M3N, AdaptiveM3N, LaplaceM3N, or any other whose regulariser is a minimum over scales.
     update : {"relaxed", "(4)", "(6)"}
@@ -111,7 +111,7 @@ class EM(Method):
     >>> import structopt as so
     >>> from structopt.formulations.l1_m3n import L1M3N
     >>> X, y = so.datasets.make_classes(60, seed=0)
-    >>> structure = so.Multiclass().fit(X, y)
+    >>> structure = so.Multiclass().fitted(X, y)
     >>> run = EM(structure, L1M3N(), so.DataSet.of(structure, X, y))
     >>> first = run.step()
     >>> first.round, first.dual <= first.primal

@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import numpy as np
 import scipy.sparse as sp
 
+from structopt.arrays import Floats
 from structopt.backends import registry
-from structopt.master import RestrictedMaster
-from structopt.program import Program
-from structopt.structures.parts import Floats
+from structopt.master.declare import RestrictedMaster
+from structopt.master.program import Program
 
 
 def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:

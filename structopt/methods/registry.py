@@ -2,27 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
-from typing import TYPE_CHECKING
-
 from structopt.errors import InvalidInputError
-
-if TYPE_CHECKING:
-    from structopt.methods.base import Method
-
-_HOME = {
-    "cutting-plane": ("cutting_plane", "CuttingPlane"),
-    "frank-wolfe": ("frank_wolfe", "FrankWolfe"),
-    "subgradient": ("subgradient", "Subgradient"),
-    "extragradient": ("extragradient", "Extragradient"),
-    "bregman": ("bregman", "Bregman"),
-    "compact": ("compact", "Compact"),
-    "em": ("em", "EM"),
-    "perceptron": ("perceptron", "Perceptron"),
-    "mira": ("mira", "MIRA"),
-}
-AUTO = "cutting-plane"
-"""What "auto" stands for: the only one that takes every formulation."""
+from structopt.methods.method import Method
+from structopt.names import of_kind
 
 
 def names() -> list[str]:
@@ -32,18 +14,17 @@ def names() -> list[str]:
     ['cutting-plane', 'frank-wolfe', 'subgradient', 'extragradient', 'bregman', 'compact', 'em',
      'perceptron', 'mira']
     """
-    return list(_HOME)
+    return [entry.key for entry in of_kind("method")]
 
 
 def make(name: str) -> type[Method]:
-    """Return the class of a method from its name.
+    """Return the class of a method from its name; "auto" is the first of the list.
 
     >>> make("auto").name, make("perceptron").name
     ('cutting-plane', 'perceptron')
     """
-    wanted = AUTO if name == "auto" else name
-    if wanted not in _HOME:
-        raise InvalidInputError(f"Unknown method {name!r}; choose from {['auto', *_HOME]}.")
-    module, cls = _HOME[wanted]
-    found: type[Method] = getattr(importlib.import_module(f"structopt.methods.{module}"), cls)
-    return found
+    for entry in of_kind("method"):
+        if name in (entry.key, "auto"):
+            found: type[Method] = entry.load()
+            return found
+    raise InvalidInputError(f"Unknown method {name!r}; choose from {['auto', *names()]}.")

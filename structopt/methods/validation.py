@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-from structopt.structures.base import Structure, check_lengths
-from structopt.structures.parts import Floats
+from structopt.structures.base.structure import Structure, check_lengths
 
 
 class Validation:

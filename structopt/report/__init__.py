@@ -7,7 +7,7 @@
 
 from __future__ import annotations
 
+from structopt.report.draw.plots import plot_bounds, plot_time_split
 from structopt.report.html import write_comparison, write_report
-from structopt.report.plots import plot_bounds, plot_time_split
 
 __all__ = ["plot_bounds", "plot_time_split", "write_comparison", "write_report"]

@@ -8,36 +8,15 @@ r"""Examples beside what a model predicts for them, part by part.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from structopt.report.page import facts, number, percent, table, text
+from structopt.run.example import Example
 
 MOST_EXAMPLES = 20
 MOST_PARTS = 200  # of one output; what follows is left out, and that is said
-
-
-@dataclass(frozen=True)
-class Example:
-    """One output and its prediction.
-
-    Attributes
-    ----------
-    index : int
-        Place in the data.
-    gold, predicted : object
-        Sequences are shown part by part, everything else as text.
-    errors, parts : float
-        How many parts are wrong, of how many, as the structure counts them.
-    """
-
-    index: int
-    gold: Any
-    predicted: Any
-    errors: float
-    parts: float
 
 
 def example_section(examples: Sequence[Example]) -> str:

@@ -6,8 +6,8 @@ number stands in a ``<data value="...">`` element with its full value.
 
 >>> import pathlib, tempfile
 >>> import numpy as np
->>> from structopt.certificate import Certificate
->>> from structopt.result import Result
+>>> from structopt.run.certificate import Certificate
+>>> from structopt.run.result import Result
 >>> run = Result(np.array([0.0, 2.0]), Certificate(4.0, 3.999, 1e-3), (), "optimal", 0.1, "highs",
 ...              cuts=None)
 >>> with tempfile.TemporaryDirectory() as folder:
@@ -27,17 +27,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from structopt.errors import InvalidInputError
-from structopt.report.charts import comparison_charts, count, run_charts, time_chart
-from structopt.report.examples import Example, example_section
-from structopt.report.files import write_atomically
+from structopt.files import write_atomically
+from structopt.report.draw.charts import comparison_charts, count, run_charts, time_chart
+from structopt.report.examples import example_section
 from structopt.report.page import facts, number, page, percent, section, table, text
 from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
 from structopt.report.series import TimeSplit
+from structopt.run.example import Example
 
 if TYPE_CHECKING:
-    from structopt.certificate import Certificate
-    from structopt.events import Round
-    from structopt.result import Result
+    from structopt.run.certificate import Certificate
+    from structopt.run.events import Round
+    from structopt.run.result import Result
 
 TOP_WEIGHTS = 20
 MOST_ROUNDS = 1000  # rows of the table of rounds; a browser gets slow long before a run gets long

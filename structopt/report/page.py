@@ -13,7 +13,7 @@ import math
 from collections.abc import Container, Iterable, Sequence
 
 import structopt
-from structopt.report.theme import STYLE
+from structopt.report.draw.theme import STYLE
 
 # Control characters are not text in HTML, whatever escaping they get.
 _CONTROL = dict.fromkeys(

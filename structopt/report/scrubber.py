@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, TypeVar
 from structopt.report.page import number, table, text
 
 if TYPE_CHECKING:
-    from structopt.events import Round
-    from structopt.result import Result
+    from structopt.run.events import Round
+    from structopt.run.result import Result
 
 T = TypeVar("T")
 

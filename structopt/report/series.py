@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from structopt.arrays import Floats
 
 if TYPE_CHECKING:
-    from structopt.result import Result
-
-Floats = NDArray[np.float64]
+    from structopt.run.result import Result
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,140 @@
+r"""Arrays: their types, and checks on what the user hands in (inputs, sequences, weights).
+
+Every message names the example, the position and both numbers, so that a bad row among thousands
+is found at once.
+
+>>> import numpy as np
+>>> matrix, offsets = stack_sequences([np.ones((2, 3)), np.zeros((1, 3))], 3)
+>>> matrix.shape, offsets
+((3, 3), array([0, 2, 3]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from structopt.errors import InvalidInputError
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+def as_matrix(x: Any, *, name: str = "X", example: int | None = None) -> Any:
+    """Return ``x`` as a C-ordered float64 matrix, or as a CSR array if it is sparse."""
+    if sp.issparse(x):
+        if x.ndim != 2 or x.dtype.kind not in "biuf":
+            raise InvalidInputError(
+                f"{name} is a sparse array of shape {x.shape} and type {x.dtype}: give a matrix of "
+                "real numbers.",
+                example=example,
+            )
+        return sp.csr_array(x, dtype=np.float64)
+    try:
+        array = np.asarray(x)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        array = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"{name} cannot be read as a matrix of real numbers ({error}).", example=example
+        ) from error
+    if np.ndim(x) != 2:
+        raise InvalidInputError(
+            f"{name} has {np.ndim(x)} dimension(s), shape {np.shape(x)}; expected a matrix: make a "
+            "single column with x.reshape(-1, 1), a single row with x.reshape(1, -1).",
+            example=example,
+        )
+    return array
+
+
+def check_columns(matrix: Any, n_inputs: int, *, name: str, example: int | None = None) -> None:
+    """Refuse a matrix whose number of columns is not ``n_inputs``."""
+    if matrix.shape[1] != n_inputs:
+        raise InvalidInputError(
+            f"{name} has {matrix.shape[1]} columns; expected {n_inputs}.", example=example
+        )
+    if n_inputs == 0:
+        raise InvalidInputError(f"{name} has no columns: give at least one.", example=example)
+
+
+def first_not_finite(matrix: Any) -> tuple[int, int, float] | None:
+    """Return row, column and value of the first NaN or infinity; None if there is none."""
+    values = matrix.data if sp.issparse(matrix) else matrix
+    finite = np.isfinite(values)
+    if finite.all():
+        return None
+    where = int(np.argmin(finite))
+    if sp.issparse(matrix):
+        row = int(np.searchsorted(matrix.indptr, where, side="right")) - 1
+        return row, int(matrix.indices[where]), float(values[where])
+    row, column = divmod(where, matrix.shape[1])
+    return row, column, float(values[row, column])
+
+
+def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> tuple[Any, Ints]:
+    """Stack matrices (T_i, d) to one, and return it with the offsets of the examples in it.
+
+    Dense inputs stay dense; if any is sparse, the result is CSR. ``n_inputs`` is the number of
+    columns expected, by default that of the first example; ``start`` is the first one's number.
+    """
+    if sp.issparse(X) or isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
+        raise InvalidInputError(
+            f"X is a {type(X).__name__}: give a list with one (T, d) matrix per example."
+        )
+    blocks = []
+    for i, x in enumerate(X, start):
+        block = as_matrix(x, name=f"Input of example {i}", example=i)
+        if block.shape[0] == 0:
+            raise InvalidInputError(
+                f"Example {i} is empty: leave out sequences without positions.", example=i
+            )
+        n_inputs = block.shape[1] if n_inputs is None else n_inputs
+        check_columns(block, n_inputs, name=f"Input of example {i}", example=i)
+        blocks.append(block)
+    if not blocks:
+        raise InvalidInputError("The data set is empty: give at least one example.")
+    lengths = [block.shape[0] for block in blocks]
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+    if len(blocks) == 1:
+        matrix = blocks[0]
+    elif any(sp.issparse(block) for block in blocks):
+        matrix = sp.vstack([sp.csr_array(block) for block in blocks], format="csr")
+    else:
+        matrix = np.concatenate(blocks)
+    bad = first_not_finite(matrix)
+    if bad is not None:
+        row, column, value = bad
+        i = int(np.searchsorted(offsets, row, side="right")) - 1
+        raise InvalidInputError(
+            f"Input of example {start + i} holds {value} at position {row - offsets[i]}, column "
+            f"{column}: replace or drop what is not finite.",
+            example=start + i,
+        )
+    return matrix, offsets
+
+
+def check_weights(weights: Any, n_features: int) -> Floats:
+    """Return weights as a float64 vector; refuse a wrong length and what is not finite."""
+    vector = np.ascontiguousarray(weights, dtype=np.float64)
+    if vector.shape != (n_features,):
+        raise InvalidInputError(f"weights has shape {vector.shape}; expected ({n_features},).")
+    if not np.isfinite(vector).all():
+        k = int(np.argmin(np.isfinite(vector)))
+        raise InvalidInputError(f"weights holds {vector[k]} at {k}: every weight must be finite.")
+    return vector
+
+
+def base_matrix(matrix: Any) -> Any:
+    """Return ``matrix`` as the CSR arrays (int64, int64, float64) that the kernels read."""
+    csr = sp.csr_array(matrix, dtype=np.float64)
+    if not csr.has_canonical_format:
+        csr = csr.copy()  # the arrays may be the user's
+        csr.sum_duplicates()
+    return sp.csr_array(
+        (csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape
+    )

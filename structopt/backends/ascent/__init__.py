@@ -1,0 +1,1 @@
+"""Our dual coordinate ascent over cuts."""

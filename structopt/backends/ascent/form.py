@@ -1,0 +1,42 @@
+"""The form of masters that a dual ascent takes: see :mod:`structopt.backends.ascent.backend`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from structopt.master.program import Program, Rows
+
+
+def odd_program(program: Program) -> str | None:
+    """Return what in a programme is not of the form, or None."""
+    if program.diagonal is None:
+        return "the quadratic term couples weights."
+    if program.A.shape[0]:
+        return f"there are {program.A.shape[0]} constraints beyond bounds."
+    slack = np.zeros(program.size, dtype=bool)
+    slack[program.slacks] = True
+    inside = np.zeros(program.size, dtype=bool)
+    inside[program.weights] = True
+    if not np.all(slack | inside):
+        return "there are variables besides weights and slacks."
+    if not np.all((program.diagonal > 0)[inside] | (program.lb == program.ub)[inside]):
+        return "some weights have no quadratic term."
+    plain = (program.diagonal == 0) & (program.l1 == 0) & (program.lb == 0) & (program.q > 0)
+    if not np.all((plain & np.isposinf(program.ub))[slack]):
+        return "slacks must be >= 0 with a linear cost > 0."
+    return None
+
+
+def odd_rows(program: Program, rows: Rows) -> str | None:
+    """Return what in cut rows is not of the form, or None."""
+    slack = np.zeros(program.size, dtype=bool)
+    slack[program.slacks] = True
+    entries = np.diff(rows.extra.indptr)
+    if np.any(entries > 1) or not np.all(slack[rows.extra.indices]):
+        return "a cut may touch one slack besides the weights."
+    value = np.zeros(len(rows))
+    value[entries == 1] = rows.extra.data
+    lower, upper = np.isfinite(rows.lower), np.isfinite(rows.upper)
+    if np.any((value != 0) & (lower == upper)) or np.any(value[lower] < 0):
+        return "a slack must loosen its cut."
+    return "a slack must loosen its cut." if np.any(value[upper] > 0) else None

@@ -1,0 +1,333 @@
+"""Compiled loops of the dual ascent (see :mod:`structopt.backends.ascent.backend` for the method).
+
+Planes are sorted by group. A group's planes share a list of distinct parts, so that one visit
+costs one product per distinct part, however many planes use it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(cache=True)
+def index_parts(group_ptr, ptr, source, offset):
+    """Number the distinct (source, offset) pairs of each group."""
+    n_groups = len(group_ptr) - 1
+    local = np.empty(len(source), np.int64)
+    part_ptr = np.zeros(n_groups + 1, np.int64)
+    part_source = np.empty(len(source), np.int64)
+    part_offset = np.empty(len(source), np.int64)
+    widest = 1
+    for g in range(n_groups):
+        widest = max(widest, ptr[group_ptr[g + 1]] - ptr[group_ptr[g]])
+    size = 1
+    while size < 2 * widest:
+        size *= 2
+    slot = np.empty(size, np.int64)
+    stamp = np.full(size, -1, np.int64)
+    count = 0
+    for g in range(n_groups):
+        start = count
+        for p in range(ptr[group_ptr[g]], ptr[group_ptr[g + 1]]):
+            h = (source[p] * 1000003 + offset[p] * 7919) & (size - 1)
+            while True:
+                if stamp[h] != g:
+                    stamp[h] = g
+                    slot[h] = count
+                    part_source[count] = source[p]
+                    part_offset[count] = offset[p]
+                    count += 1
+                    break
+                k = slot[h]
+                if part_source[k] == source[p] and part_offset[k] == offset[p]:
+                    break
+                h = (h + 1) & (size - 1)
+            local[p] = slot[h] - start
+        part_ptr[g + 1] = count
+    return local, part_ptr, part_source[:count].copy(), part_offset[:count].copy()
+
+
+@njit(cache=True)
+def part_products(lo, hi, part_source, part_offset, indptr, indices, data, weights, out):
+    """Write ``part . weights`` of parts lo..hi into out[0 .. hi - lo]."""
+    for p in range(lo, hi):
+        shift = part_offset[p]
+        s = 0.0
+        for q in range(indptr[part_source[p]], indptr[part_source[p] + 1]):
+            s += data[q] * weights[shift + indices[q]]
+        out[p - lo] = s
+
+
+@njit(cache=True)
+def grow_gram(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
+              indptr, indices, data, metric, old_place, old_width, old_gram):  # fmt: skip
+    """Build each group's matrix of plane products, copying those between planes it had before.
+
+    ``old_place[r]`` is where the row of plane r began in ``old_gram`` (-1: new), and
+    ``old_place[r] + k`` holds its product with the k-th old plane of the group.
+    """
+    n_groups = len(group_ptr) - 1
+    gram_ptr = np.zeros(n_groups + 1, np.int64)
+    most_parts = 1
+    for g in range(n_groups):
+        c = group_ptr[g + 1] - group_ptr[g]
+        gram_ptr[g + 1] = gram_ptr[g] + c * c
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    gram = np.empty(gram_ptr[n_groups])
+    dense = np.zeros(len(metric))
+    products = np.empty(most_parts)
+    for g in range(n_groups):
+        first, last = group_ptr[g], group_ptr[g + 1]
+        c = last - first
+        begin = gram_ptr[g]
+        for a in range(c):
+            r = first + a
+            if old_place[r] >= 0:
+                for b in range(c):
+                    s = first + b
+                    if old_place[s] >= 0:
+                        gram[begin + a * c + b] = old_gram[old_place[r] + old_width[s]]
+                continue
+            for p in range(ptr[r], ptr[r + 1]):
+                k = part_ptr[g] + local[p]
+                for q in range(indptr[part_source[k]], indptr[part_source[k] + 1]):
+                    j = part_offset[k] + indices[q]
+                    dense[j] += coef[p] * data[q] * metric[j]
+            part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
+                          indptr, indices, data, dense, products)  # fmt: skip
+            for b in range(c):
+                s = first + b
+                total = 0.0
+                for p in range(ptr[s], ptr[s + 1]):
+                    total += coef[p] * products[local[p]]
+                gram[begin + a * c + b] = total
+                gram[begin + b * c + a] = total
+            for p in range(ptr[r], ptr[r + 1]):
+                k = part_ptr[g] + local[p]
+                for q in range(indptr[part_source[k]], indptr[part_source[k] + 1]):
+                    dense[part_offset[k] + indices[q]] = 0.0
+    return gram_ptr, gram
+
+
+@njit(cache=True, inline="always")
+def raise_by(slope, square, room):
+    """Return the best step of one multiplier upwards, and its gain."""
+    if slope <= 0.0 or room <= 0.0:
+        return 0.0, 0.0
+    step = min(slope / max(square, 1e-300), room)
+    return step, step * slope - 0.5 * step * step * square
+
+
+@njit(cache=True)
+def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
+    """Maximise ``slope.d - 1/2 d'Gd`` over alpha + d >= 0, sum of the soft ones <= cap.
+
+    Each step takes the best of: raise the steepest plane (soft or hard), lower the flattest, move
+    from one soft plane to another (SMO). ``total`` is the sum of the soft multipliers.
+    """
+    for _ in range(steps):
+        up, firm, down, drop = -1, -1, -1, -1  # steepest soft, hard; flattest soft, hard
+        for r in range(c):
+            if soft[r]:
+                if up < 0 or slope[r] > slope[up]:
+                    up = r
+                if alpha[r] > 0.0 and (down < 0 or slope[r] < slope[down]):
+                    down = r
+            else:
+                if firm < 0 or slope[r] > slope[firm]:
+                    firm = r
+                if alpha[r] > 0.0 and (drop < 0 or slope[r] < slope[drop]):
+                    drop = r
+        best, to, off, step = 0.0, -1, -1, 0.0
+        if up >= 0:
+            s, gain = raise_by(slope[up], gram[up * c + up], cap - total)
+            if gain > best:
+                best, to, off, step = gain, up, -1, s
+            if down >= 0 and down != up:
+                width = gram[up * c + up] + gram[down * c + down] - 2.0 * gram[up * c + down]
+                s, gain = raise_by(slope[up] - slope[down], width, alpha[down])
+                if gain > best:
+                    best, to, off, step = gain, up, down, s
+        if down >= 0:
+            s, gain = raise_by(-slope[down], gram[down * c + down], alpha[down])
+            if gain > best:
+                best, to, off, step = gain, -1, down, s
+        if firm >= 0:
+            s, gain = raise_by(slope[firm], gram[firm * c + firm], np.inf)
+            if gain > best:
+                best, to, off, step = gain, firm, -1, s
+        if drop >= 0:
+            s, gain = raise_by(-slope[drop], gram[drop * c + drop], alpha[drop])
+            if gain > best:
+                best, to, off, step = gain, -1, drop, s
+        if best <= 1e-300:
+            break
+        if to >= 0:
+            alpha[to] += step
+            for r in range(c):
+                slope[r] -= step * gram[to * c + r]
+        if off >= 0:
+            alpha[off] = 0.0 if step == alpha[off] else alpha[off] - step
+            for r in range(c):
+                slope[r] += step * gram[off * c + r]
+        if to >= 0 and off < 0 and soft[to]:
+            total = cap if step == cap - total else total + step
+        elif off >= 0 and to < 0 and soft[off]:
+            total -= step
+
+
+@njit(cache=True)
+def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
+          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps, violated,
+          v, w, inverse, linear, l1, lb, ub, pure, steps):  # fmt: skip
+    """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``.
+
+    ``violated`` takes by how much the worst of the group's hard rows was broken.
+    """
+    most_planes, most_parts = 1, 1
+    for g in range(len(group_ptr) - 1):
+        most_planes = max(most_planes, group_ptr[g + 1] - group_ptr[g])
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    slope = np.empty(most_planes)
+    before = np.empty(most_planes)
+    products = np.empty(most_parts)
+    for o in range(len(order)):
+        g = order[o]
+        first = group_ptr[g]
+        c = group_ptr[g + 1] - first
+        part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
+                      indptr, indices, data, w, products)  # fmt: skip
+        total, used, worst, price, broken = 0.0, 0.0, 0.0, 0.0, 0.0
+        for a in range(c):
+            r = first + a
+            s = rhs[r]
+            for p in range(ptr[r], ptr[r + 1]):
+                s -= coef[p] * products[local[p]]
+            slope[a] = s
+            before[a] = alpha[r]
+            used += alpha[r] * s
+            if soft[r]:
+                total += alpha[r]
+                worst = max(worst, s)
+            else:
+                price += alpha[r]
+                broken = max(broken, s)
+        violated[g] = broken
+        gaps[g] = (cap[g] * worst if worst > 0.0 else 0.0) + price * broken - used
+        settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c],
+                     soft[first : first + c], c, cap[g], total, steps)  # fmt: skip
+        n_parts = part_ptr[g + 1] - part_ptr[g]
+        for k in range(n_parts):
+            products[k] = 0.0
+        for a in range(c):
+            change = alpha[first + a] - before[a]
+            if change != 0.0:
+                for p in range(ptr[first + a], ptr[first + a + 1]):
+                    products[local[p]] += change * coef[p]
+        for k in range(n_parts):
+            change = products[k]
+            if change == 0.0:
+                continue
+            part = part_ptr[g] + k
+            shift = part_offset[part]
+            for q in range(indptr[part_source[part]], indptr[part_source[part] + 1]):
+                j = shift + indices[q]
+                if pure:
+                    w[j] += change * data[q] * inverse[j]
+                else:
+                    v[j] += change * data[q]
+                    w[j] = respond(v[j] - linear[j], l1[j], inverse[j], lb[j], ub[j])
+
+
+@njit(cache=True)
+def push(group_ptr, soft, cap, beta, alpha, before):
+    """Move alpha to a feasible point near ``alpha + beta (alpha - before)``.
+
+    ``before`` becomes what alpha was; return how far the feasible point is off.
+    """
+    off = np.zeros(len(alpha))
+    for g in range(len(group_ptr) - 1):
+        total = 0.0
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            here = alpha[r]
+            ahead = here + beta * (here - before[r])
+            before[r] = here
+            alpha[r] = max(ahead, 0.0)
+            off[r] = alpha[r] - ahead
+            if soft[r]:
+                total += alpha[r]
+        if total > cap[g]:
+            fits = cap[g] / total
+            for r in range(group_ptr[g], group_ptr[g + 1]):
+                if soft[r]:
+                    off[r] -= (1.0 - fits) * alpha[r]
+                    alpha[r] *= fits
+    return off
+
+
+@njit(cache=True, inline="always")
+def respond(pull, l1, inverse, lb, ub):
+    """Return the minimiser of ``1/(2 inverse) w^2 - pull w + l1 |w|`` over lb <= w <= ub."""
+    x = 0.0
+    if pull > l1:
+        x = (pull - l1) * inverse
+    elif pull < -l1:
+        x = (pull + l1) * inverse
+    return min(max(x, lb), ub)
+
+
+@njit(cache=True)
+def responses(v, linear, l1, inverse, lb, ub):
+    """Return the weights that v gives."""
+    w = np.empty(len(v))
+    for j in range(len(v)):
+        w[j] = respond(v[j] - linear[j], l1[j], inverse[j], lb[j], ub[j])
+    return w
+
+
+@njit(cache=True)
+def pull_of(group_ptr, ptr, local, coef, part_ptr, part_source, part_offset,
+            indptr, indices, data, alpha, size):  # fmt: skip
+    """Return ``sum_r alpha_r plane_r``."""
+    v = np.zeros(size)
+    most_parts = 1
+    for g in range(len(group_ptr) - 1):
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    mass = np.empty(most_parts)
+    for g in range(len(group_ptr) - 1):
+        n_parts = part_ptr[g + 1] - part_ptr[g]
+        mass[:n_parts] = 0.0
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            if alpha[r] != 0.0:
+                for p in range(ptr[r], ptr[r + 1]):
+                    mass[local[p]] += alpha[r] * coef[p]
+        for k in range(n_parts):
+            if mass[k] != 0.0:
+                part = part_ptr[g] + k
+                for q in range(indptr[part_source[part]], indptr[part_source[part] + 1]):
+                    v[part_offset[part] + indices[q]] += mass[k] * data[q]
+    return v
+
+
+@njit(cache=True)
+def hinges(group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
+           indptr, indices, data, w):  # fmt: skip
+    """Return the slack that each group's planes ask for at w."""
+    n_groups = len(group_ptr) - 1
+    most_parts = 1
+    for g in range(n_groups):
+        most_parts = max(most_parts, part_ptr[g + 1] - part_ptr[g])
+    products = np.empty(most_parts)
+    out = np.zeros(n_groups)
+    for g in range(n_groups):
+        part_products(part_ptr[g], part_ptr[g + 1], part_source, part_offset,
+                      indptr, indices, data, w, products)  # fmt: skip
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            if not soft[r]:
+                continue
+            s = rhs[r]
+            for p in range(ptr[r], ptr[r + 1]):
+                s -= coef[p] * products[local[p]]
+            out[g] = max(out[g], s)
+    return out

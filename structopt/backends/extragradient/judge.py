@@ -1,0 +1,186 @@
+r"""How good a pair (x, y) is, in the problem's own units: one number, the certified gap.
+
+Upper bound: x in its bounds, slacks set to what their rows ask for. Lower bound, for any y of the
+right signs:
+
+    D(y) = lower.y+ - upper.y- + sum_j min over lb <= z <= ub of 1/2 p z^2 + (q - A'y) z + l1 |z|
+
+after a repair: the multipliers of a slack's rows are scaled to its cost, and all of them by the
+largest t <= 1 at which every column has a minimum (where y = 0 is such a point). What no repair
+reaches (rows without slacks, free columns with a cost, a P that couples columns) is a residual,
+each relative to 1 + |its right-hand side|, and the error is the largest of gap and residuals.
+
+>>> import numpy as np, scipy.sparse as sp
+>>> p = Problem(P=sp.csr_array((2, 2)), q=np.array([1.0, 3.0]), l1=np.zeros(2),
+...             A=sp.csr_array([[2.0, 1.0]]), lower=np.array([4.0]), upper=np.array([np.inf]),
+...             lb=np.zeros(2), ub=np.full(2, np.inf), slacks=np.array([1]))
+>>> found = Judge(p).assess(np.array([1.5, 0.0]), np.array([1.0]))
+>>> found.primal, round(found.dual, 9), found.x  # 1.5 + 3 * 1, and y scaled to 0.5
+(4.5, 2.0, array([1.5, 1. ]))
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from structopt.arrays import Floats
+from structopt.backends.extragradient.problem import Problem
+
+ROUNDING = 1e-12
+"""What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """A repaired pair and what it proves.
+
+    Attributes
+    ----------
+    x, y : arrays
+        The pair after the repair.
+    primal, dual : float
+        Objective at x, lower bound from y: exact bounds where the residuals are 0.
+    primal_residual, dual_residual : float
+        What the repair could not reach.
+    error : float
+        The largest of the relative gap and the residuals.
+    """
+
+    x: Floats
+    y: Floats
+    primal: float
+    dual: float
+    primal_residual: float
+    dual_residual: float
+    error: float
+
+
+class Judge:
+    """Assesses pairs of one problem.
+
+    Parameters
+    ----------
+    problem : Problem
+    floor : float
+        Objective below which the gap counts as absolute.
+    stationary : bool
+        Whether the slope of a quadratic must vanish at x itself, to the tolerance. Otherwise a gap
+        of g suffices, which leaves x within about sqrt(g) of the solution.
+    """
+
+    def __init__(self, problem: Problem, floor: float = 1.0, *, stationary: bool = False) -> None:
+        self.problem, self.floor = problem, floor
+        p = problem
+        curvature = p.curvature()
+        self._linearised = curvature is None or (stationary and p.P.nnz > 0)
+        if curvature is None or self._linearised:
+            curvature = np.zeros(len(p.q))
+        self._curvature = curvature
+        flat = self._curvature == 0
+        self._needs_floor = flat & np.isposinf(p.ub)  # reduced cost >= -l1
+        self._needs_ceiling = flat & np.isneginf(p.lb)  # reduced cost <= l1
+        self._row_scale = 1.0 + np.maximum(_finite(p.lower), _finite(p.upper))
+        self._rests = not self._linearised and np.max(self._beyond(p.q), initial=0.0) <= 0.0
+        self._find_slacks()
+
+    def assess(self, x: Floats, y: Floats) -> Assessment:
+        """Repair (x, y) and say what it is worth."""
+        p = self.problem
+        x, y = self._raise_slacks(np.clip(x, p.lb, p.ub)), self._rest_slacks(self.signed(y))
+        Ax, Px, pull = p.A @ x, p.P @ x, p.A.T @ y
+        linear = p.q + Px if self._linearised else p.q
+        reduced = linear - pull
+        dual_residual = 0.0
+        if (beyond := self._beyond(reduced)).max(initial=0.0) > ROUNDING:
+            if self._rests:
+                t = self._shrink(pull)
+                y, reduced = t * y, p.q - t * pull
+            else:
+                dual_residual = float(np.max(beyond / (1.0 + np.abs(p.q))))
+        dual = p.sides(y) + self._least(reduced)
+        quadratic = 0.5 * float(x @ Px)
+        if self._linearised:
+            dual -= quadratic
+        primal = quadratic + float(p.q @ x + p.l1 @ np.abs(x))
+        violation = np.maximum(p.lower - Ax, Ax - p.upper) / self._row_scale
+        primal_residual = float(np.max(violation, initial=0.0))
+        gap = abs(primal - dual) / max(abs(primal), self.floor)
+        error = max(gap, primal_residual, dual_residual)
+        return Assessment(x, y, primal, dual, primal_residual, dual_residual, error)
+
+    # ------------------------------------------------------------------ the repairs
+    def _find_slacks(self) -> None:
+        """Keep the slacks that only ever help their rows, one a row."""
+        p = self.problem
+        flat = np.zeros(len(p.q), dtype=bool)
+        flat[p.slacks] = True
+        flat &= np.isposinf(p.ub) & (p.l1 == 0) & (p.q >= 0) & np.isfinite(p.lb)
+        flat &= np.asarray(abs(p.P).sum(axis=0)).ravel() == 0
+        row = np.repeat(np.arange(len(p.lower)), np.diff(p.A.indptr))
+        column, data = p.A.indices, p.A.data
+        one_sided = np.where(data > 0, np.isposinf(p.upper[row]), np.isneginf(p.lower[row]))
+        flat[column[~one_sided & (data != 0)]] = False
+        entry = np.flatnonzero(flat[column] & (data != 0))
+        entry = entry[np.unique(row[entry], return_index=True)[1]]
+        self._row, self._slack, self._gamma = row[entry], column[entry], data[entry]
+        alone = np.ones(len(p.q), dtype=bool)  # a slack that shares a row is raised, never lowered
+        shared = np.bincount(row[flat[column] & (data != 0)], minlength=len(p.lower)) > 1
+        alone[column[shared[row]]] = False
+        self._lowered = np.unique(self._slack[alone[self._slack]])
+
+    def _raise_slacks(self, x: Floats) -> Floats:
+        p = self.problem
+        if not len(self._row):
+            return x
+        x[self._lowered] = p.lb[self._lowered]
+        short = np.where(self._gamma > 0, p.lower[self._row], p.upper[self._row])
+        short = (short - (p.A @ x)[self._row]) / self._gamma
+        np.maximum.at(x, self._slack, x[self._slack] + short)
+        return x
+
+    def signed(self, y: Floats) -> Floats:
+        """Return y without what pushes from a side that a row does not have."""
+        p = self.problem
+        y = np.where(np.isneginf(p.lower), np.minimum(y, 0.0), y)
+        return np.where(np.isposinf(p.upper), np.maximum(y, 0.0), y)
+
+    def _rest_slacks(self, y: Floats) -> Floats:
+        """Scale the multipliers of each slack's rows to its cost."""
+        p = self.problem
+        load = np.bincount(self._slack, self._gamma * y[self._row], minlength=len(p.q))
+        factor = np.where(load > p.q, p.q / np.where(load > 0, load, 1.0), 1.0)
+        y = y.copy()
+        y[self._row] *= factor[self._slack]
+        return y
+
+    def _beyond(self, reduced: Floats) -> Floats:
+        """Return how far each reduced cost is outside the range where its column has a minimum."""
+        below = np.where(self._needs_floor, -self.problem.l1 - reduced, 0.0)
+        above = np.where(self._needs_ceiling, reduced - self.problem.l1, 0.0)
+        return np.maximum(0.0, np.maximum(below, above))
+
+    def _shrink(self, pull: Floats) -> float:
+        """Return the largest t at which ``q - t pull`` leaves every column a minimum."""
+        p, t = self.problem, 1.0
+        floor = self._needs_floor, pull, p.q + p.l1
+        ceiling = self._needs_ceiling, -pull, p.l1 - p.q
+        for needed, push, room in (floor, ceiling):
+            bad = needed & (push > room)
+            t = min(t, float(np.min(room[bad] / push[bad], initial=1.0)))
+        return max(0.0, t * (1.0 - 1e-15))
+
+    def _least(self, reduced: Floats) -> float:
+        """Return the sum of the columns' minima; what lies beyond a range counts as its end."""
+        p, k = self.problem, self._curvature
+        pulled = np.sign(-reduced) * np.maximum(np.abs(reduced) - p.l1, 0.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = np.where(k > 0, pulled / k, np.where(pulled == 0, 0.0, pulled * np.inf))
+        z = np.clip(z, p.lb, p.ub)
+        z = np.where(np.isfinite(z), z, 0.0)
+        return float(np.sum(0.5 * k * z * z + reduced * z + p.l1 * np.abs(z)))
+
+
+def _finite(side: Floats) -> Floats:
+    return np.where(np.isfinite(side), np.abs(side), 0.0)

@@ -1,0 +1,1 @@
+"""Where shards live: in this process, or behind joblib."""

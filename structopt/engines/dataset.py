@@ -1,0 +1,152 @@
+"""A data set encoded once, and an oracle pass as a map over its shards.
+
+A :class:`DataSet` maps a pass over its shards, in this process or through joblib with whatever
+backend is active. The master problem sees only the answers.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import InvalidInputError, OracleError, StructoptError
+from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.parts import Directions
+from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.structure import Structure
+
+
+class DataSet:
+    """All shards of a data set, as one thing to ask.
+
+    Parameters
+    ----------
+    shards : list of Shard
+    n_features : int
+    sample_weight : array, optional
+        Factor of each example's slack; 0 leaves an example out.
+    n_jobs : int, optional
+        Parallel workers of a pass, in joblib's sense; None leaves it to the active joblib backend.
+    threads : bool
+        Whether the shards release the interpreter lock, so that threads suffice.
+    """
+
+    def __init__(
+        self,
+        shards: Sequence[Shard],
+        n_features: int,
+        *,
+        sample_weight: Floats | None = None,
+        n_jobs: int | None = None,
+        threads: bool = False,
+    ) -> None:
+        self.shards, self.n_features = list(shards), n_features
+        self.n_jobs, self.threads = n_jobs, threads
+        counts = [shard.n_examples for shard in shards]
+        self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+        self.n_examples = int(self.starts[-1])
+        given = np.ones(self.n_examples) if sample_weight is None else sample_weight
+        weight = np.asarray(given, dtype=np.float64)
+        usable = np.isfinite(weight) & (weight >= 0)
+        if weight.shape != (self.n_examples,) or not np.all(usable):
+            raise InvalidInputError(
+                f"sample_weight must hold {self.n_examples} finite numbers >= 0; got shape "
+                f"{weight.shape}."
+            )
+        if not np.any(weight > 0):
+            raise InvalidInputError("Every sample_weight is 0: there is nothing to learn from.")
+        self.sample_weight = weight
+        bases = [shard.base for shard in shards]
+        self.base = None if any(b is None for b in bases) else sp.vstack(bases, format="csr")
+        self._sources = np.cumsum([0] + [0 if b is None else b.shape[0] for b in bases])
+        self._singles: list[Shard | None] = [None] * self.n_examples
+
+    @classmethod
+    def of(
+        cls,
+        structure: Structure,
+        X: Any,
+        Y: Sequence[Any],
+        *,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+    ) -> DataSet:
+        """Encode examples for a fitted structure, one shard a worker."""
+        from joblib import effective_n_jobs
+
+        n_examples = X.shape[0] if hasattr(X, "shape") else len(X)
+        workers = min(effective_n_jobs(n_jobs), max(1, n_examples))
+        edges = np.linspace(0, n_examples, workers + 1).astype(int)
+        shards = [
+            structure.encode(X[start:stop], Y[start:stop], start=int(start))
+            for start, stop in pairwise(edges)
+        ]
+        return cls(
+            shards,
+            structure.n_features_,
+            sample_weight=sample_weight,
+            n_jobs=n_jobs,
+            threads=structure.releases_gil,
+        )
+
+    def fingerprint(self, salt: str) -> str:
+        """Return a name for the data's content, salted with what else it depends on."""
+        return hashlib.blake2b(salt.encode() + self._content, digest_size=16).hexdigest()
+
+    @cached_property
+    def _content(self) -> bytes:
+        digest = hashlib.blake2b(self.sample_weight.tobytes(), digest_size=16)
+        for shard in self.shards:
+            for array in shard.content():
+                digest.update(np.asarray(array).tobytes())
+        return digest.digest()
+
+    def single(self, i: int) -> Shard:
+        """Return example i as a shard of its own, for methods that visit one at a time.
+
+        It is made when it is first asked for, and kept.
+        """
+        found = self._singles[i]
+        if found is None:
+            of = int(np.searchsorted(self.starts, i, side="right")) - 1
+            found = self.shards[of].single(i - int(self.starts[of]))
+            self._singles[i] = found
+        return found
+
+    def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
+        """One pass: every shard's answers, in order."""
+        if len(self.shards) == 1:
+            return [self.shards[0].ask(oracle, weights)]
+        from joblib import Parallel, delayed
+
+        pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
+        try:
+            return list(pool(delayed(shard.ask)(oracle, weights) for shard in self.shards))
+        except (StructoptError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            raise OracleError(
+                f"A parallel oracle pass failed: {type(error).__name__}: {error} Try n_jobs=1, or "
+                "fewer workers if memory ran out."
+            ) from error
+
+    def directions(self, answers: Sequence[Answers], which: Ints) -> Any:
+        """Return delta of the answers of examples ``which`` (sorted), over the whole data set."""
+        batches = []
+        for shard, answer, start, end, source in zip(
+            self.shards, answers, self.starts[:-1], self.starts[1:], self._sources[:-1], strict=True
+        ):
+            local = which[(which >= start) & (which < end)] - start
+            if len(local):
+                batch = shard.directions(answer.outputs, local)
+                batches.append(batch if self.base is None else batch.moved(int(source)))
+        if self.base is None:
+            return sp.vstack(batches, format="csr")
+        return Directions.concatenate(batches)

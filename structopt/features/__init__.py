@@ -1,0 +1,1 @@
+"""From words, pages, arcs and kernels to the vectors that structures take."""

@@ -1,0 +1,168 @@
+r"""Features of the arcs of a dependency tree: a vocabulary learned from sentences.
+
+An arc (h, m) is described by templates over the words and tags of head and dependent, the tags
+beside and between them, and its direction and length, after McDonald, Crammer and Pereira (2005),
+Table 1. A feature is a template with its values; those that occur on a gold arc of the training
+sentences form the vocabulary, everything else is ignored. Arcs whose tags never stood so far apart
+in training are no candidates (arcs from the root and between neighbours always are, so that every
+sentence has a tree with a single root).
+
+>>> from structopt.datasets.conllu import Sentence
+>>> one = Sentence(["it", "works"], ["it", "work"], ["PRON", "VERB"], ["P", "V"], [2, 0],
+...                ["nsubj", "root"])
+>>> template = ArcFeatures().fit([one])
+>>> arcs, features = template.transform([one])[0]
+>>> arcs.tolist(), features.shape[1] == template.n_features_
+([[0, 1], [0, 2], [1, 2], [2, 1]], True)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Ints
+from structopt.datasets.conllu import Sentence
+from structopt.errors import InvalidInputError
+
+UNKNOWN, ROOT, NONE = 0, 1, 2  # codes of what was not seen, of the root, of what is off the end
+LENGTHS = (1, 2, 3, 4, 5, 10, 20, 30)
+"""Lengths are told apart up to each of these."""
+MAX_TEMPLATES = 64
+
+
+class _Codes(NamedTuple):
+    """A sentence as integers, the root in front."""
+
+    word: Ints
+    tag: Ints
+    fine: Ints
+
+
+class ArcFeatures:
+    """Sentences to candidate arcs with sparse binary features.
+
+    Parameters
+    ----------
+    min_count : int
+        Gold arcs that a feature must occur on.
+    prune : bool
+        Whether only arcs that training makes plausible are candidates; else all are.
+
+    Attributes
+    ----------
+    n_features_ : int
+    """
+
+    n_features_: int
+
+    def __init__(self, *, min_count: int = 1, prune: bool = True) -> None:
+        self.min_count, self.prune = min_count, prune
+
+    def fit(self, sentences: Sequence[Sentence]) -> Self:
+        """Learn words, tags, the vocabulary of features and how long arcs get."""
+        if not sentences:
+            raise InvalidInputError("There are no sentences to learn features from.")
+        self._words = _index(w.lower() for s in sentences for w in s.forms)
+        self._tags = _index(t for s in sentences for t in s.upos)
+        self._fines = _index(t for s in sentences for t in s.xpos)
+        n_tags, keys = len(self._tags) + 3, []
+        self._reach = np.zeros((2, n_tags, n_tags), np.int64)  # longest arc by direction and tags
+        for sentence in sentences:
+            codes = self._codes(sentence)
+            m = np.arange(1, len(sentence.heads) + 1)
+            h = np.asarray(sentence.heads, dtype=np.int64)
+            np.maximum.at(self._reach, ((h < m) * 1, codes.tag[h], codes.tag[m]), abs(h - m))
+            keys.append(self._keys(codes, h, m)[0])
+        found, count = np.unique(np.concatenate(keys), return_counts=True)
+        self._vocabulary = found[count >= self.min_count]
+        self.n_features_ = len(self._vocabulary)
+        return self
+
+    def transform(self, sentences: Sequence[Sentence]) -> list[tuple[Ints, Any]]:
+        """Return candidate arcs (m, 2) and a sparse matrix of their features for each sentence."""
+        return [self._features(self._codes(s)) for s in sentences]
+
+    def _features(self, codes: _Codes) -> tuple[Ints, Any]:
+        n = len(codes.word)
+        h, m = (a.ravel() for a in np.mgrid[0:n, 0:n])
+        kept = (h != m) & (m > 0)
+        if self.prune:
+            length = abs(h - m)
+            plausible = length <= self._reach[(h < m) * 1, codes.tag[h], codes.tag[m]]
+            kept &= plausible | (h == 0) | (length == 1)
+        h, m = h[kept], m[kept]
+        keys, rows = self._keys(codes, h, m)
+        places = np.searchsorted(self._vocabulary, keys)
+        places[places == self.n_features_] = 0
+        known = self._vocabulary[places] == keys
+        rows, places = rows[known], places[known]
+        order = np.argsort(rows * self.n_features_ + places)
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(h)))])
+        arrays = (np.ones(len(order)), places[order], indptr)
+        return np.column_stack([h, m]), sp.csr_array(arrays, shape=(len(h), self.n_features_))
+
+    def _codes(self, sentence: Sentence) -> _Codes:
+        def numbers(index: dict[str, int], values: list[str]) -> Ints:
+            return np.array([ROOT, *(index.get(v, UNKNOWN) for v in values)], dtype=np.int64)
+
+        lower = [w.lower() for w in sentence.forms]
+        return _Codes(
+            numbers(self._words, lower),
+            numbers(self._tags, sentence.upos),
+            numbers(self._fines, sentence.xpos),
+        )
+
+    def _keys(self, codes: _Codes, h: Ints, m: Ints) -> tuple[Ints, Ints]:
+        """Return the key of every feature of arcs (h, m), and which arc has it.
+
+        A key is template and values as the digits of one number: two features never share one.
+        """
+        n_words, n_tags, n_fines = (len(i) + 3 for i in (self._words, self._tags, self._fines))
+        length = np.searchsorted(LENGTHS, abs(h - m))
+        side = ((h < m) * 1, 2), (length, len(LENGTHS) + 1)  # direction and length
+
+        def tag(at: Ints) -> tuple[Ints, int]:
+            padded = np.concatenate([codes.tag, [NONE]])
+            return padded[np.where((at < 0) | (at >= len(codes.tag)), -1, at)], n_tags
+
+        hw, mw = (codes.word[h], n_words), (codes.word[m], n_words)
+        ht, mt, hf, mf = tag(h), tag(m), (codes.fine[h], n_fines), (codes.fine[m], n_fines)
+        templates = [
+            (hw, ht), (hw,), (ht,), (hf,), (mw, mt), (mw,), (mt,), (mf,),
+            (hw, ht, mw, mt), (ht, mw, mt), (hw, mw, mt), (hw, ht, mt), (hw, ht, mw), (hw, mw),
+            (ht, mt), (hf, mf), (hf, mt), (ht, mf), (hw, mf), (hf, mw),
+            (ht, tag(h + 1), tag(m - 1), mt), (tag(h - 1), ht, tag(m - 1), mt),
+            (ht, tag(h + 1), mt, tag(m + 1)), (tag(h - 1), ht, mt, tag(m + 1)),
+            (ht, tag(m - 1), mt), (ht, mt, tag(m + 1)), (ht, tag(h + 1), mt), (tag(h - 1), ht, mt),
+            (),
+        ]  # fmt: skip
+        keys, rows, number = [], [], 0
+        every = np.arange(len(h))
+        for digits in templates:
+            for more in ((), side):  # each alone, and with direction and length
+                keys.append(_number(number, (*digits, *more), len(h)))
+                rows.append(every)
+                number += 1
+        # tags between head and dependent, each once
+        before = np.cumsum(np.eye(n_tags, dtype=np.int64)[codes.tag], axis=0)
+        low, high = np.minimum(h, m), np.maximum(h, m)
+        arc, middle = np.nonzero(before[high - 1] - before[low] > 0)
+        between = ((ht[0][arc], n_tags), (middle, n_tags), (mt[0][arc], n_tags))
+        keys.append(_number(number, (*between, (side[0][0][arc], 2)), len(arc)))
+        rows.append(arc)
+        return np.concatenate(keys), np.concatenate(rows)
+
+
+def _number(template: int, digits: Sequence[tuple[Ints, int]], size: int) -> Ints:
+    key = np.zeros(size, dtype=np.int64)
+    for value, base in digits:
+        key = key * base + value
+    return key * MAX_TEMPLATES + template
+
+
+def _index(values: Any) -> dict[str, int]:
+    return {v: k for k, v in enumerate(sorted(set(values)), NONE + 1)}

@@ -1,0 +1,1 @@
+"""Measurements anyone can repeat: comparisons, benchmarks, the papers' experiments, a demo."""

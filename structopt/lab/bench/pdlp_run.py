@@ -1,0 +1,51 @@
+"""OR-tools' PDLP in a process of its own: it cannot be imported beside highspy (1.15, 9.15).
+
+Called as ``python -m structopt.lab.bench.pdlp_run problem.npz answer.npz eps seconds``; prints one
+line of JSON with CPU seconds and iterations, or with what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+
+import numpy as np
+import scipy.sparse as sp
+
+
+def main(source: str, target: str, eps: float, limit: float) -> dict[str, float | str]:
+    """Solve the linear programme in ``source`` and write x and y to ``target``."""
+    try:
+        from ortools.pdlp import solvers_pb2
+        from ortools.pdlp.python import pdlp
+    except ImportError as error:
+        how = "pip install 'structopt-margin[ortools]'"
+        return {"missing": f"OR-tools is not installed ({error}); {how}."}
+    given = np.load(source)
+    shape = len(given["lower"]), len(given["q"])
+    program = pdlp.QuadraticProgram()
+    program.resize_and_initialize(shape[1], shape[0])
+    program.objective_vector = given["q"]
+    program.constraint_matrix = sp.csc_matrix(
+        sp.csr_array((given["data"], given["indices"], given["indptr"]), shape=shape)
+    )
+    program.constraint_lower_bounds, program.constraint_upper_bounds = (
+        given["lower"],
+        given["upper"],
+    )
+    program.variable_lower_bounds, program.variable_upper_bounds = given["lb"], given["ub"]
+    options = solvers_pb2.PrimalDualHybridGradientParams()
+    options.num_threads = 1
+    options.termination_criteria.time_sec_limit = limit
+    criteria = options.termination_criteria.simple_optimality_criteria
+    criteria.eps_optimal_absolute, criteria.eps_optimal_relative = 0.0, eps
+    began = time.process_time()
+    found = pdlp.primal_dual_hybrid_gradient(program, options)
+    seconds = time.process_time() - began
+    np.savez(target, x=found.primal_solution, y=found.dual_solution)
+    return {"seconds": seconds, "iterations": int(found.solve_log.iteration_count)}
+
+
+if __name__ == "__main__":
+    print(json.dumps(main(sys.argv[1], sys.argv[2], float(sys.argv[3]), float(sys.argv[4]))))

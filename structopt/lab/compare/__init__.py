@@ -1,0 +1,1 @@
+"""Every backend on every problem, certified."""

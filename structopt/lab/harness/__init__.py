@@ -1,0 +1,1 @@
+"""What every measurement shares: cells, turns, limits, a store, writers."""

@@ -1,0 +1,137 @@
+"""Every table and figure of the five papers, and where its experiment is.
+
+The experiment called ``lp-struct-table-1`` is the object ``experiment`` of the module
+``structopt.lab.reproduce.lp_struct.table_1``. Without such a module it is not implemented.
+
+>>> entry_of("lp-struct-table-1").item
+'Table 1'
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+from dataclasses import dataclass
+
+from structopt.datasets.home import VARIABLE, data_home
+from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.lab.harness.experiment import Experiment
+from structopt.lab.harness.runner import stored
+
+LP_STRUCT = "Wang and Shawe-Taylor (2009)"
+STRUCT_RMM = "Shivaswamy and Jebara (2009)"
+L1_M3N = "Zhu, Xing and Zhang (2009)"
+SADDLE_M3N = "Taskar, Lacoste-Julien and Jordan (2006)"
+CONSTRAINED = "Punyakanok, Roth, Yih and Zimak (2005)"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One table or figure; ``illustration`` marks drawings that no experiment is behind."""
+
+    name: str
+    paper: str
+    item: str
+    what: str
+    illustration: bool = False
+
+
+CATALOGUE = (
+    Entry("lp-struct-table-1", LP_STRUCT, "Table 1", "Tagging MEDLINE: error, CPU time, rounds"),
+    Entry("lp-struct-table-2", LP_STRUCT, "Table 2", "Translation: BLEU and NIST of LP (7), (8)"),
+    Entry("lp-struct-figure-1", LP_STRUCT, "Figure 1", "Extragradient: spirals of the objectives"),
+    Entry("lp-struct-figure-2", LP_STRUCT, "Figure 2", "Tagging: CPU time against rounds"),
+    Entry("struct-rmm-table-1", STRUCT_RMM, "Table 1", "Named entities and parts of speech"),
+    Entry("struct-rmm-table-2", STRUCT_RMM, "Table 2", "Digits with polynomial kernels"),
+    Entry("struct-rmm-figure-1", STRUCT_RMM, "Figure 1", "Scaled clouds: margin and spread"),
+    Entry("l1-m3n-table-1", L1_M3N, "Table 1", "Nonzero weights against constants"),
+    Entry("l1-m3n-figure-1", L1_M3N, "Figure 1", "Projections on two balls", illustration=True),
+    Entry("l1-m3n-figure-2", L1_M3N, "Figure 2", "Synthetic chains: error against data"),
+    Entry("l1-m3n-figure-3", L1_M3N, "Figure 3", "Synthetic chains: average weights"),
+    Entry("l1-m3n-figure-4", L1_M3N, "Figure 4", "Handwritten words: error of six models"),
+    Entry("l1-m3n-figure-5", L1_M3N, "Figure 5", "Synthetic chains: three algorithms"),
+    Entry("l1-m3n-figure-6", L1_M3N, "Figure 6", "Handwritten words: two algorithms"),
+    Entry("l1-m3n-figure-7", L1_M3N, "Figure 7", "Web records: F1 and accuracy against data"),
+    Entry("saddle-m3n-figure-1", SADDLE_M3N, "Figure 1", "Two applications", illustration=True),
+    Entry("saddle-m3n-figure-2a", SADDLE_M3N, "Figure 2a", "Segmentation: error against rounds"),
+    Entry("saddle-m3n-figure-2b", SADDLE_M3N, "Figure 2b", "Word alignment: error against rounds"),
+    Entry("constrained-figure-1", CONSTRAINED, "Figure 1", "Two algorithms", illustration=True),
+    Entry("constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT"),
+    Entry("constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features"),
+    Entry("constrained-figure-4", CONSTRAINED, "Figure 4", "Noun phrases against features"),
+    Entry("constrained-figure-5", CONSTRAINED, "Figure 5", "The bounds on the error"),
+)
+
+
+def entry_of(name: str) -> Entry:
+    """Return a table or figure by name.
+
+    Raises
+    ------
+    InvalidInputError
+        There is none of that name; the message lists them.
+    """
+    for entry in CATALOGUE:
+        if entry.name == name:
+            return entry
+    raise InvalidInputError(f"Unknown {name!r}; choose from {[e.name for e in CATALOGUE]}.")
+
+
+def implemented(entry: Entry) -> bool:
+    """Whether there is an experiment for a table or figure."""
+    return importlib.util.find_spec(_module(entry.name)) is not None
+
+
+def experiment_of(name: str) -> Experiment:
+    """Return the experiment of a table or figure.
+
+    Raises
+    ------
+    InvalidInputError
+        The name is unknown.
+    IncompatibleError
+        There is no experiment of that name yet, or the figure is a mere drawing.
+    """
+    entry = entry_of(name)
+    if not implemented(entry):
+        why = "is a drawing that shows no results" if entry.illustration else "is not implemented"
+        known = [e.name for e in CATALOGUE if implemented(e)]
+        raise IncompatibleError(f"{entry.paper}, {entry.item} {why}; there are {known}.")
+    found: Experiment = importlib.import_module(_module(name)).experiment
+    return found
+
+
+def missing_data(experiment: Experiment) -> list[str]:
+    """Return the files an experiment reads that are not in the data home."""
+    home = data_home()
+    return [
+        name
+        for name in experiment.data
+        if not ((home / name).is_file() or (home / name.removesuffix(".gz")).is_file())
+    ]
+
+
+def status(entry: Entry, out: str | os.PathLike[str]) -> str:
+    """Return how far a table or figure is, in words."""
+    if not implemented(entry):
+        return "an illustration, nothing to run" if entry.illustration else "not implemented"
+    experiment = experiment_of(entry.name)
+    small, full = stored(experiment, "small", out), stored(experiment, "full", out)
+    if len(full.rows) == full.total:
+        return "full run done"
+    parts = []
+    if len(small.rows) == small.total:
+        parts.append("small run done")
+    elif small.rows:
+        parts.append(f"small run {len(small.rows)} of {small.total} cells")
+    if full.rows and len(full.rows) > len(small.rows):
+        parts.append(f"full run {len(full.rows)} of {full.total} cells")
+    if lacking := missing_data(experiment):
+        parts.append(f"needs data at {VARIABLE}/{lacking[0]}")
+    return "; ".join(parts) or "ready to run"
+
+
+def _module(name: str) -> str:
+    paper, kind, number = name.rsplit("-", 2)
+    return f"structopt.lab.reproduce.{paper.replace('-', '_')}.{kind}_{number}"

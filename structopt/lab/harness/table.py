@@ -1,0 +1,75 @@
+r"""Tables of results: for the terminal, as Markdown and as CSV.
+
+>>> table = Table("Ages", ("who", "years"), (("Ada", "36"),), ("As of 1852.",))
+>>> print(table.markdown())
+### Ages
+<BLANKLINE>
+| who | years |
+|---|---:|
+| Ada | 36 |
+<BLANKLINE>
+As of 1852.
+<BLANKLINE>
+>>> table.csv()
+'who,years\r\nAda,36\r\n'
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from structopt.lab.harness.machine import Machine
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells as text; the first column names the row."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    notes: tuple[str, ...] = ()
+
+    def markdown(self) -> str:
+        """Return the table as Markdown, its notes below it."""
+        lines = [f"### {self.title}", "", _line(self.columns)]
+        lines.append("|---|" + "---:|" * (len(self.columns) - 1))
+        lines += [_line(row) for row in self.rows]
+        for note in self.notes:
+            lines += ["", note]
+        return "\n".join(lines) + "\n"
+
+    def csv(self) -> str:
+        """Return columns and rows as CSV."""
+        text = io.StringIO()
+        writer = csv.writer(text)
+        writer.writerow(self.columns)
+        writer.writerows(self.rows)
+        return text.getvalue()
+
+
+def _line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
+
+
+def write_tables(
+    name: str,
+    tables: Sequence[Table],
+    machine: Machine,
+    command: str,
+    folder: str | os.PathLike[str],
+) -> list[Path]:
+    """Write ``name.md`` with all tables and ``name-1.csv``, ... with one each; return the files."""
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    head = f"# {name}\n\n`{command}`\n\n{machine}\n\n"
+    files = {home / f"{name}.md": head + "\n".join(table.markdown() for table in tables)}
+    files |= {home / f"{name}-{i}.csv": table.csv() for i, table in enumerate(tables, start=1)}
+    for path, content in files.items():
+        path.write_text(content, encoding="utf-8", newline="")
+    return list(files)

@@ -1,0 +1,1 @@
+"""Punyakanok, Roth, Yih and Zimak (2005), figure by figure."""

@@ -1,0 +1,1 @@
+"""Zhu, Xing and Zhang (2009), table by table."""

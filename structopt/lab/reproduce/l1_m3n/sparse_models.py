@@ -1,0 +1,97 @@
+r"""The six models of Zhu, Xing and Zhang (2009), each along its regularisation constants.
+
+CRF, L2-CRF, L1-CRF      -log likelihood + C2 |w|^2 + C1 |w|_1
+M3N                      1/2 |w|^2 + C sum of hinges
+L1-M3N                   1/2 |w|_1 + C sum of hinges
+LapM3N                   KL from a Laplace prior + C sum of hinges
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from structopt.arrays import Floats
+from structopt.formulations.l1_m3n import L1M3N
+from structopt.formulations.laplace_m3n import LaplaceM3N
+from structopt.formulations.m3n import M3N
+from structopt.lab.harness.experiment import Number, Row, deviation, mean
+from structopt.lab.harness.measure import learn
+from structopt.learn.baselines.crf import CRF
+from structopt.learn.estimator import StructuredClassifier, accuracy
+from structopt.structures.chain.structure import Chain
+
+MODELS = ("CRF", "L2-CRF", "L1-CRF", "M3N", "L1-M3N", "LapM3N")
+
+
+def model_of(
+    name: str, constant: float, labels: Sequence[Any], *, tol: float, max_iter: int
+) -> Any:
+    """Return an estimator; ``constant`` is C2, C1, C or, for LapM3N, C of the L1-M3N it nears."""
+    if name.endswith("CRF"):
+        given = {"CRF": (0.0, 0.0), "L2-CRF": (constant, 0.0), "L1-CRF": (0.0, constant)}[name]
+        return CRF(*given, max_iter=max_iter, labels=labels)
+    formulation, method = {
+        "M3N": (M3N(C=constant), "auto"),
+        "L1-M3N": (L1M3N(C=constant), "em"),
+        # at 2 C sqrt(lam), a large lam makes the Laplace prior's pull that of 1/2 |w|_1
+        "LapM3N": (LaplaceM3N(C=2.0 * constant * LAPLACE**0.5, lam=LAPLACE), "em"),
+    }[name]
+    return StructuredClassifier(
+        Chain(labels=labels), formulation, method=method, tol=tol, max_iter=max_iter
+    )
+
+
+LAPLACE = 1e3
+"""lambda of LapM3N; its C is what varies."""
+
+
+def along(
+    name: str,
+    constants: Sequence[float],
+    train: tuple[Any, Any],
+    test: tuple[Any, Any],
+    labels: Sequence[Any],
+    *,
+    tol: float,
+    max_iter: int = 500,
+) -> dict[str, Any]:
+    """Learn one model at every constant; return test errors, CPU seconds, gaps and weights."""
+    errors, seconds, gaps, weights = [], [], [], []
+    for constant in constants:
+        model = model_of(name, constant, labels, tol=tol, max_iter=max_iter)
+        seconds.append(learn(model, *train))
+        w, gap = weights_of(model)
+        structure = model.structure_
+        errors.append(100.0 * (1.0 - accuracy(structure, test[1], structure.predict(test[0], w))))
+        gaps.append(gap)
+        weights.append(w)
+    return {"errors": errors, "seconds": seconds, "gaps": gaps, "weights": weights}
+
+
+def weights_of(model: Any) -> tuple[Floats, float | None]:
+    """Return the weights of any of the six, and the certified gap if there is one."""
+    if isinstance(model, CRF):
+        return model.weights_, None
+    return model.result_.weights, model.result_.certificate.relative_gap
+
+
+def best(rows: Sequence[Row], grid: Mapping[str, Sequence[float]], name: str) -> tuple[int, Number]:
+    """Return the constant with the lowest mean error over draws, and that error."""
+    errors = np.array([row["errors"] for row in rows if row["model"] == name], dtype=np.float64)
+    if not len(errors):
+        return 0, Number("", name, None)
+    k = int(errors.mean(axis=0).argmin())
+    return k, Number("", name, mean(errors[:, k]), deviation(errors[:, k]))
+
+
+def edges(chosen: Mapping[str, set[float]], grid: Mapping[str, Sequence[float]]) -> str:
+    """Return a sentence on the constants that were chosen, and which end the grid."""
+    parts = []
+    for name, values in chosen.items():
+        at_edge = len(grid[name]) > 1 and values & {min(grid[name]), max(grid[name])}
+        shown = ", ".join(f"{v:g}" for v in sorted(values))
+        parts.append(f"{name} {shown}" + (" (an end of the grid)" if at_edge else ""))
+    return "Constants with the lowest mean test error: " + "; ".join(parts) + "."

@@ -1,0 +1,1 @@
+"""Wang and Shawe-Taylor (2009), table by table."""

@@ -1,0 +1,1 @@
+"""Taskar, Lacoste-Julien and Jordan (2006), figure by figure."""

@@ -1,0 +1,89 @@
+"""Test error against iterations: the extragradient method beside the averaged perceptron."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from structopt.arrays import Floats
+from structopt.engines.dataset import DataSet
+from structopt.formulations.m3n import M3N
+from structopt.lab.harness.experiment import Number, Row
+from structopt.methods.online.perceptron import Perceptron
+from structopt.methods.saddle.extragradient import SaddleExtragradient
+from structopt.report.draw.theme import OKABE_ITO
+from structopt.structures.base.structure import Structure
+
+EXTRAGRADIENT, PERCEPTRON = "extragradient", "averaged perceptron"
+LEARNERS = (EXTRAGRADIENT, PERCEPTRON)
+PLACES = (1, 2, 5, 10, 20, 50, 100, 200, 400, 600)
+"""Where the perceptron is measured; the extragradient method at the ends of its rounds."""
+
+
+def trace(
+    learner: str,
+    structure: Structure,
+    data: DataSet,
+    *,
+    C: float,
+    iterations: int,
+    parts: int,
+    errors: Callable[[Floats], dict[str, float]],
+) -> dict[str, Any]:
+    """Run a learner; return iterations, test and validation errors, and training loss a part."""
+    found: dict[str, list[Any]] = {"iterations": [], "loss": []}
+
+    def measure(n: int, weights: Floats, loss: float | None) -> None:
+        for key, value in {"iterations": n, "loss": loss, **errors(weights)}.items():
+            found.setdefault(key, []).append(value)
+
+    if learner == EXTRAGRADIENT:
+        saddle = SaddleExtragradient(structure, M3N(C), data)
+        while saddle.iterations < iterations:
+            value = saddle.step().value
+            w = saddle.current
+            measure(saddle.iterations, w, (value - float(w @ w) / (2.0 * C)) / parts)
+        return found | {"relative_gap": saddle.history[-1].relative_gap}
+    perceptron = Perceptron(structure, M3N(C), data, epochs=iterations)
+    for n in range(1, iterations + 1):
+        perceptron.step()
+        if n in PLACES or n == iterations:
+            measure(n, perceptron.model(), None)
+    return dict(found)
+
+
+def chosen(row: Row) -> int:
+    """Return where the validation error is lowest, the first of equal ones."""
+    return min(range(len(row["validation"])), key=row["validation"].__getitem__)
+
+
+def numbers(rows: Sequence[Row], paper: dict[str, float]) -> list[Number]:
+    """Return the errors where validation stops, at their best and at the end."""
+    found = []
+    for row in rows:
+        name, test, k = row["learner"], row["test"], chosen(row)
+        found += [
+            Number(name, "test error %, stopped by validation", test[k], paper=paper.get(name)),
+            Number(name, "at iteration", row["iterations"][k]),
+            Number(name, "test error % after all", test[-1]),
+            Number(name, "iterations", row["iterations"][-1]),
+            Number(name, "training loss, first", row["loss"][0]),
+            Number(name, "training loss, last", row["loss"][-1]),
+        ]
+    return found
+
+
+def draw(rows: Sequence[Row], figure: Any) -> None:
+    """Draw test errors (left axis) and the training loss (right axis) against iterations."""
+    axes = figure.subplots()
+    for k, row in enumerate(rows):
+        axes.plot(row["iterations"], row["test"], color=OKABE_ITO[k], marker="o", markersize=3,
+                  label=f"{row['learner']}, test error")  # fmt: skip
+        if row["loss"][0] is not None:
+            right = axes.twinx()
+            right.plot(row["iterations"], row["loss"], color=OKABE_ITO[k], linestyle="--")
+            right.set_ylabel("training loss a part (dashed)")
+    axes.set_xscale("log")
+    axes.set_xlabel("iterations (passes over the data)")
+    axes.set_ylabel("test error %")
+    axes.legend(frameon=False)

@@ -1,0 +1,1 @@
+"""Shivaswamy and Jebara (2009), table by table."""

@@ -1,0 +1,1 @@
+"""Models: the estimator, and what stands around it."""

@@ -1,0 +1,175 @@
+r"""Learning with and without inference over constrained output.
+
+    LO   (learning only)           local learning,   local prediction
+    L+I  (learning plus inference) local learning,   argmax over the legal outputs
+    IBT  (inference based training) learning and prediction by argmax over the legal outputs
+
+All three share one space of weights; they differ in which outputs they know of, and when. Local
+learning is learning on ``structure.unconstrained()``, where every component stands alone.
+
+>>> import structopt as so
+>>> data = so.datasets.make_constrained_labels(1000, n_inputs=10, kappa=1.0, seed=0)
+>>> X, Y = data.X[:500], data.Y[:500]
+>>> structure = so.LabelVector(data.legal)
+>>> wrong = {}
+>>> for name in ("LO", "L+I", "IBT"):
+...     scheme = so.ConstraintScheme(name, structure, epochs=20).fit(X, Y)
+...     wrong[name] = 1.0 - scheme.score(data.X[500:], data.Y[500:])
+>>> wrong["IBT"] < wrong["L+I"] < wrong["LO"]
+True
+"""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.utils.validation import check_is_fitted
+
+from structopt.arrays import Floats
+from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.formulations.base import Formulation
+from structopt.formulations.m3n import M3N
+from structopt.learn.estimator import StructuredClassifier
+from structopt.structures.base.structure import Structure
+
+SCHEMES = ("LO", "L+I", "IBT")
+
+
+class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
+    """One of the three schemes, around any learner.
+
+    Parameters
+    ----------
+    scheme : {"LO", "L+I", "IBT"}
+    structure : Structure
+        With constraints: one that has ``unconstrained()``, such as ``so.LabelVector(legal=...)``
+        or ``so.constrain(...)``.
+    learner : "perceptron", Formulation, or a scikit-learn classifier
+        The perceptron of the paper (not averaged, until an epoch makes no mistake); a formulation,
+        which is minimised by cutting planes; or, for LO and L+I, any linear classifier with
+        ``coef_``, fitted with ``fit_intercept=False`` to every local problem (add a constant
+        column to the inputs instead).
+    epochs : int
+        Epochs of the perceptron at most.
+    random_state : int, optional
+        Seed of the order of the perceptron's visits.
+    verbose : bool
+        Show progress in the terminal.
+
+    Attributes
+    ----------
+    structure_ : Structure
+        What predicts: with constraints, except for LO.
+    coef_ : array
+    model_ : StructuredClassifier or None
+        The run behind the weights; None for scikit-learn classifiers.
+
+    Notes
+    -----
+    Punyakanok, Roth, Yih and Zimak (2005), Figure 1. Their local algorithm updates component after
+    component; here the wrong components of an example are updated together, which is the same
+    where each component has weights of its own.
+    """
+
+    structure_: Structure
+    coef_: Floats
+    model_: StructuredClassifier | None
+
+    def __init__(
+        self,
+        scheme: str,
+        structure: Structure,
+        *,
+        learner: Any = "perceptron",
+        epochs: int = 100,
+        random_state: int | None = None,
+        verbose: bool = False,
+    ) -> None:
+        self.scheme = scheme
+        self.structure = structure
+        self.learner = learner
+        self.epochs = epochs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Learn the weights."""
+        if self.scheme not in SCHEMES:
+            raise InvalidInputError(f"scheme is one of {SCHEMES}; got {self.scheme!r}.")
+        tied = self.structure
+        if not hasattr(tied, "unconstrained"):
+            raise IncompatibleError(
+                f"{type(tied).__name__} has no constraints to leave out (no unconstrained()): "
+                "schemes compare learning with and without constraints."
+            )
+        free: Structure = tied.unconstrained()
+        learned = tied if self.scheme == "IBT" else free
+        if self.learner == "perceptron" or isinstance(self.learner, Formulation):
+            self.model_ = model = self._structured(learned).fit(X, Y)
+            fitted, self.coef_ = model.structure_, model.result_.weights
+        else:
+            self.model_, fitted = None, free.fitted(X, Y)
+            self.coef_ = self._local(fitted, X, Y)
+        predicts = copy.copy(free if self.scheme == "LO" else tied)
+        # both know the same labels and dimensions: those that learning found
+        vars(predicts).update({k: v for k, v in vars(fitted).items() if k.endswith("_")})
+        self.structure_ = predicts
+        return self
+
+    def predict(self, X: Any) -> list[Any]:
+        """Return the best output of every input, among the legal ones except for LO."""
+        check_is_fitted(self, "coef_")
+        return self.structure_.predict(X, self.coef_)
+
+    def score(self, X: Any, Y: Any) -> float:
+        """Return the share of parts that are right."""
+        predicted = self.predict(X)
+        errors = sum(self.structure_.part_errors(y, p) for y, p in zip(Y, predicted, strict=True))
+        return 1.0 - errors / sum(self.structure_.part_count(y) for y in Y)
+
+    def _structured(self, structure: Structure) -> StructuredClassifier:
+        if isinstance(self.learner, Formulation):
+            return StructuredClassifier(structure, self.learner, verbose=self.verbose)
+        return StructuredClassifier(
+            structure,
+            M3N(),
+            method="perceptron",
+            method_options={
+                "average": False, "epochs": self.epochs, "evaluate": False,
+                "random_state": self.random_state,
+            },
+            verbose=self.verbose,
+        )  # fmt: skip
+
+    def _local(self, structure: Any, X: Any, Y: Any) -> Floats:
+        """Fit a clone of the classifier to each local problem and gather the weights."""
+        if self.scheme == "IBT":
+            raise IncompatibleError(
+                "IBT learns through the argmax over legal outputs, which a local classifier has "
+                "no part in: choose learner='perceptron' or a formulation."
+            )
+        if not hasattr(structure, "local_problems"):
+            raise IncompatibleError(
+                f"{type(structure).__name__} does not say what its local problems are "
+                "(local_problems): choose learner='perceptron' or a formulation."
+            )
+        weights = np.zeros(structure.n_features_)
+        for inputs, labels, place in structure.local_problems(X, Y):
+            blocks = weights[place].reshape(-1, structure.n_inputs_)
+            if len(np.unique(labels)) == 1:  # nothing to tell apart
+                continue
+            classifier = clone(self.learner).fit(inputs, labels)
+            if np.any(getattr(classifier, "intercept_", 0.0)):
+                raise IncompatibleError(
+                    "The local classifier has an intercept, for which the structure has no weight: "
+                    "set fit_intercept=False and add a constant column to the inputs."
+                )
+            coef = np.atleast_2d(np.asarray(classifier.coef_, dtype=np.float64))
+            if len(classifier.classes_) == 2 and len(coef) == 1:
+                coef = np.concatenate([-coef, coef]) / 2.0
+            blocks[np.asarray(classifier.classes_, dtype=np.int64)] = coef
+            weights[place] = blocks.ravel()
+        return weights

@@ -1,0 +1,1 @@
+"""The restricted master problem: declared in CVXPY, compiled once, lifted cut by cut."""

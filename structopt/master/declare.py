@@ -1,0 +1,294 @@
+r"""The restricted master problem: declare once, compile once, lift cuts to rows, append.
+
+A formulation receives it as ``m`` and says in CVXPY what is minimised and which rows a cut
+becomes. After :meth:`RestrictedMaster.compile` the declaration is a
+:class:`~structopt.master.program.Program`, and cuts that oracles find become
+:class:`~structopt.master.program.Rows` at a cost in proportion to the new cuts.
+
+>>> import cvxpy as cp, numpy as np, scipy.sparse as sp
+>>> from structopt.structures.base.oracles import loss_augmented
+>>> m = RestrictedMaster(n_examples=2, n_features=3)
+>>> w, xi = m.weights(), m.slacks()
+>>> m.minimize(cp.norm1(w) + cp.sum(xi))
+>>> m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+>>> p = m.compile()
+>>> p.l1[p.weights], p.l1[p.slacks]
+(array([1., 1., 1.]), array([0., 0.]))
+>>> one = Numbers(np.array([1]), np.array([2.0]), np.array([2.0]), np.ones(1))
+>>> rows = m.add(0, one, sp.csr_array(np.array([[1.0, 0.0, -1.0]])))
+>>> row = rows.matrix(p).toarray()[0]
+>>> row[p.weights], row[p.slacks], rows.lower
+(array([ 1.,  0., -1.]), array([0., 1.]), array([2.]))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import IncompatibleError, InfeasibleError
+from structopt.formulations.base import WeightConstraints
+from structopt.master.compile import compile_problem
+from structopt.master.cuts import CutPool
+from structopt.master.lift import Cut, Family, Numbers, RowParts
+from structopt.master.program import Program, Rows
+from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.parts import Directions
+
+
+class RestrictedMaster:
+    """A master problem under declaration, then compiled, then growing.
+
+    Parameters
+    ----------
+    n_examples, n_features : int
+    sample_weight : array, optional
+        Factor of each example's slack.
+    base : sparse matrix, optional
+        The data set's base matrix, when its directions come as parts.
+    nonnegative : array of int, optional
+        Weights that the structure wants >= 0.
+    """
+
+    program: Program | None
+
+    def __init__(
+        self,
+        n_examples: int,
+        n_features: int,
+        *,
+        sample_weight: Floats | None = None,
+        base: Any = None,
+        nonnegative: Ints | None = None,
+    ) -> None:
+        self.n_examples, self.n_features = n_examples, n_features
+        self.families: list[Family] = []
+        self.pool = CutPool(base, n_features)
+        self._sample_weight = np.ones(n_examples) if sample_weight is None else sample_weight
+        self._nonnegative = np.zeros(0, dtype=np.int64) if nonnegative is None else nonnegative
+        self._weights: Any = None
+        self._slacks: list[Any] = []
+        self._slack_scale: dict[int, Floats] = {}
+        self._objective: Any = None
+        self._static: list[Any] = []
+
+    # ------------------------------------------------------------------ declaring
+    def weights(self, constraints: WeightConstraints | None = None) -> Any:
+        """Return the weight variable w; ``constraints(w)`` adds constraints on it."""
+        if self._weights is None:
+            self._weights = cp.Variable(self.n_features, name="w")
+            if len(self._nonnegative):
+                self.subject_to(self._weights[self._nonnegative] >= 0)
+        if constraints is not None:
+            self.subject_to(*constraints(self._weights))
+        return self._weights
+
+    def slacks(self) -> Any:
+        """Return a new variable xi >= 0 with one slack an example.
+
+        With sample weights, xi_i stands for the weighted slack, so that ``sum(xi)`` means the
+        weighted sum: ``cut.of(xi)`` divides by the weight.
+        """
+        xi = cp.Variable(self.n_examples, nonneg=True, name="xi")
+        positive = self._sample_weight > 0  # an example of weight 0 is never separated
+        if np.any(self._sample_weight != 1.0):
+            scale = np.divide(
+                1.0, self._sample_weight, where=positive, out=np.ones(self.n_examples)
+            )
+            self._slack_scale[xi.id] = scale
+        self._slacks.append(xi)
+        return xi
+
+    def slack(self) -> Any:
+        """Return a new variable with one slack for all examples, for joint families."""
+        xi = cp.Variable(1, nonneg=True, name="xi")
+        self._slacks.append(xi)
+        return xi
+
+    def minimize(self, objective: Any) -> None:
+        """Set the objective, a convex CVXPY expression."""
+        self._objective = objective
+
+    def subject_to(self, *constraints: Any) -> None:
+        """Add constraints that hold whatever the cuts are."""
+        self._static.extend(constraints)
+
+    def cuts(self, oracle: Oracle, rule: Callable[[Cut], Any], *, joint: bool = False) -> None:
+        """Declare a cut family: the rows that ``rule`` gives for what ``oracle`` finds.
+
+        A joint family has one cut a pass: the sum over all examples whose hinge is positive.
+        """
+        self.families.append(Family(oracle, rule, joint=joint))
+
+    # ------------------------------------------------------------------ compiling
+    def compile(self) -> Program | None:
+        """Compile the declaration; None if it is convex but neither linear nor quadratic."""
+        self._check_declared()
+        variables = [self._weights, *self._slacks]
+        compiled = compile_problem(self._objective, self._static, variables)
+        if compiled is None:
+            self.program = None
+            columns, size = self._own_columns()
+        else:
+            columns, size = dict(compiled.columns), len(compiled.q)
+        start = columns[self._weights.id]
+        self.weight_columns = slice(start, start + self.n_features)
+        self.slack_columns = _columns_of(self._slacks, columns)
+        if compiled is not None:
+            self.program = Program(
+                P=compiled.P, q=compiled.q, l1=compiled.l1, offset=compiled.offset,
+                A=compiled.A, lower=compiled.lower, upper=compiled.upper,
+                lb=compiled.lb, ub=compiled.ub,
+                weights=self.weight_columns, slacks=self.slack_columns,
+            )  # fmt: skip
+            self._check_bounds(self.program)
+        self.columns, self.size = columns, size
+        for family in self.families:
+            owners = 1 if family.joint else self.n_examples
+            family.bind(self._weights, self._slack_scale, columns, size, owners)
+        self._rows = RowParts(np.zeros(0), sp.csr_array((0, size)), np.zeros(0), np.zeros(0))
+        return self.program
+
+    def samples(self) -> list[Rows]:
+        """Return one row of each family, with an empty direction, to judge its shape by."""
+        one = Numbers(np.zeros(1, dtype=np.int64), np.ones(1), np.ones(1), np.ones(1))
+        empty = sp.csr_array((1, self.n_features))
+        none = Directions(np.zeros(2, dtype=np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
+        rows = []
+        for family in self.families:
+            parts = family.row_parts(one, lambda: empty)
+            given = (parts.factor, parts.extra, parts.lower, parts.upper)
+            rows.append(Rows(none, self.pool.base, *given, one.example))
+        return rows
+
+    # ------------------------------------------------------------------ growing
+    def lift(self, family: int, numbers: Numbers, directions: Any) -> RowParts:
+        """Return the rows of cuts without adding them; ``directions()`` gives explicit deltas."""
+        return self.families[family].row_parts(numbers, directions)
+
+    def add(self, family: int, numbers: Numbers, directions: Any) -> Rows:
+        """Add cuts that are not in the pool yet and return their rows."""
+        before = len(self.pool)
+        new = self.pool.add(family, numbers, directions)
+        added = self.pool.directions.take(np.arange(before, len(self.pool)))
+        base = self.pool.base
+        parts = self.lift(family, numbers.take(new), lambda: added.tocsr(base, self.n_features))
+        self._rows = _joined([self._rows, parts])
+        owner = numbers.example[new]
+        return Rows(added, base, parts.factor, parts.extra, parts.lower, parts.upper, owner)
+
+    def take_over(self, other: RestrictedMaster) -> bool:
+        """Take over another master's cuts; say whether their rows are the same here.
+
+        The other one must be for the same data, with the same families, and is used up.
+        """
+        pool = self.pool = other.pool
+        order = [np.flatnonzero(pool.family == number) for number in range(len(self.families))]
+        lifted = [
+            self.lift(number, pool.numbers.take(which), partial(self._deltas, which))
+            for number, which in enumerate(order)
+        ]
+        self._rows = _joined(lifted).take(np.argsort(np.concatenate(order)))
+        return (
+            self.weight_columns == other.weight_columns
+            and np.array_equal(self.slack_columns, other.slack_columns)
+            and self._rows.same(other._rows)
+        )
+
+    def _deltas(self, which: Ints) -> Any:
+        return self.pool.directions.take(which).tocsr(self.pool.base, self.n_features)
+
+    def keep(self, mask: NDArray[np.bool_]) -> None:
+        """Drop the cuts where ``mask`` is false."""
+        self.pool.keep(mask)
+        self._rows = self._rows.take(np.flatnonzero(mask))
+
+    @property
+    def rows(self) -> Rows:
+        """The rows of all cuts that stand."""
+        r = self._rows
+        owner = self.pool.numbers.example
+        return Rows(
+            self.pool.directions, self.pool.base, r.factor, r.extra, r.lower, r.upper, owner
+        )
+
+    def problem(self) -> tuple[Any, list[tuple[NDArray[np.bool_], list[Any]]]]:
+        """Rebuild the whole CVXPY problem; also each family's cuts and their constraints."""
+        deltas = self.pool.directions.tocsr(self.pool.base, self.n_features)
+        blocks = []
+        for number, family in enumerate(self.families):
+            mine = self.pool.family == number
+            if np.any(mine):
+                rows = deltas[np.flatnonzero(mine)]
+                blocks.append((mine, family.constraints(self.pool.numbers.take(mine), rows)))
+        constraints = self._static + [c for _, block in blocks for c in block]
+        return cp.Problem(cp.Minimize(self._objective), constraints), blocks
+
+    def objective(self, x: Floats) -> float:
+        """Return the objective at a point over all columns."""
+        if self.program is not None:
+            return self.program.objective(x)
+        for variable in self.variables():
+            start = self.columns[variable.id]
+            variable.value = x[start : start + variable.size].reshape(variable.shape, order="F")
+        return float(self._objective.value)
+
+    def variables(self) -> list[Any]:
+        """Return every variable of the declaration that has columns."""
+        found = {v.id: v for v in [self._weights, *self._slacks, *self._objective.variables()]}
+        found.update({v.id: v for c in self._static for v in c.variables()})
+        return [v for v in found.values() if v.id in self.columns]
+
+    # ------------------------------------------------------------------ checks
+    def _check_declared(self) -> None:
+        if self._weights is None or self._objective is None or not self.families:
+            raise IncompatibleError(
+                "A formulation's master(m) must call m.weights(), m.minimize(...) and m.cuts(...)."
+            )
+        problem = cp.Problem(cp.Minimize(self._objective), self._static)
+        if not problem.is_dcp():
+            raise IncompatibleError(
+                "The objective or a constraint is not convex by CVXPY's rules: "
+                f"{self._objective}. Write it with convex atoms."
+            )
+
+    def _check_bounds(self, program: Program) -> None:
+        clash = np.flatnonzero(program.lb > program.ub)
+        if len(clash):
+            j = int(clash[0])
+            start = program.weights.start
+            what = f"weight {j - start}" if start <= j < program.weights.stop else f"column {j}"
+            raise InfeasibleError(
+                f"The constraints contradict each other: {what} must be >= {program.lb[j]:g} and "
+                f"<= {program.ub[j]:g}. Relax one of them."
+            )
+
+    def _own_columns(self) -> tuple[dict[int, int], int]:
+        self.columns = {}
+        size = 0
+        problem = cp.Problem(cp.Minimize(self._objective), self._static)
+        for variable in [self._weights, *self._slacks, *problem.variables()]:
+            if variable.id not in self.columns:
+                self.columns[variable.id], size = size, size + variable.size
+        return self.columns, size
+
+
+def _joined(batches: list[RowParts]) -> RowParts:
+    return RowParts(
+        np.concatenate([b.factor for b in batches]),
+        sp.vstack([b.extra for b in batches], format="csr"),
+        np.concatenate([b.lower for b in batches]),
+        np.concatenate([b.upper for b in batches]),
+    )
+
+
+def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:
+    spans = [np.arange(columns[v.id], columns[v.id] + v.size) for v in variables]
+    return np.concatenate(spans).astype(np.int64) if spans else np.zeros(0, dtype=np.int64)

@@ -1,0 +1,104 @@
+r"""The form that online and dual methods learn: a separable regulariser plus weighted hinges.
+
+    P(w) = R(w) + sum_i c_i max(0, max_y margin_i(y) - scale_i(y) w . delta_i(y)),
+    R(w) = sum_j 1/2 p_j w_j^2 + l1_j |w_j|,      lb <= w <= ub.
+
+It is recognised in the compiled programme, whoever declared it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from structopt.arrays import Floats
+from structopt.engines.dataset import DataSet
+from structopt.errors import IncompatibleError
+from structopt.master.declare import RestrictedMaster
+from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.shard import Answers, excess_of
+
+
+@dataclass(frozen=True)
+class HingeForm:
+    """A recognised objective.
+
+    Attributes
+    ----------
+    oracle : Oracle
+        Finds the y of the largest hinge.
+    cost : array
+        c_i, sample weights included.
+    curvature, l1, lb, ub : arrays
+        The regulariser and the bounds of the weights.
+    """
+
+    oracle: Oracle
+    cost: Floats
+    curvature: Floats
+    l1: Floats
+    lb: Floats
+    ub: Floats
+
+    @classmethod
+    def of(cls, master: RestrictedMaster, data: DataSet, method: str) -> HingeForm:
+        """Recognise the form in a compiled master, or refuse in one sentence."""
+        lead = f"The method {method!r} learns a separable regulariser plus one hinge an example: "
+        program = master.program
+        if program is None or program.diagonal is None:
+            raise IncompatibleError(lead + "this objective is not separable.")
+        if program.A.shape[0] or program.size != data.n_features + data.n_examples:
+            raise IncompatibleError(lead + "there are other variables or constraints.")
+        family = master.families[0]
+        (rows,) = master.samples()[:1]
+        slack, weights = program.slacks, program.weights
+        plain = (program.diagonal[slack] == 0) & (program.l1[slack] == 0) & (program.lb[slack] == 0)
+        usual = (
+            len(master.families) == 1
+            and not family.joint
+            and len(slack) == data.n_examples
+            and bool(np.all(plain))
+            and not np.any(program.q[weights])
+            and np.isposinf(rows.upper[0])
+            and rows.factor[0] == 1.0
+            and rows.lower[0] == 1.0
+        )
+        if not usual:
+            raise IncompatibleError(lead + "declare one cut family with a slack per example.")
+        return cls(
+            oracle=family.oracle,
+            cost=program.q[slack] * data.sample_weight,
+            curvature=program.diagonal[weights],
+            l1=program.l1[weights],
+            lb=program.lb[weights],
+            ub=program.ub[weights],
+        )
+
+    @property
+    def is_ridge(self) -> bool:
+        """Whether the regulariser is a pure quadratic without bounds."""
+        free = np.isneginf(self.lb) & np.isposinf(self.ub)
+        return bool(np.all(self.curvature > 0) and not np.any(self.l1) and np.all(free))
+
+    def regulariser(self, weights: Floats) -> float:
+        """Return R(w)."""
+        return float(0.5 * self.curvature @ (weights * weights) + self.l1 @ np.abs(weights))
+
+    def hinges(self, answers: list[Answers]) -> Floats:
+        """Return (an upper bound on) every example's hinge from a pass over the data set."""
+        loss = np.concatenate([a.loss for a in answers])
+        score = np.concatenate([a.score for a in answers])
+        margin, scale = self.oracle.margin(loss), self.oracle.scale(loss)
+        with np.errstate(invalid="ignore"):
+            short = margin - scale * (score - excess_of(answers))
+            hinge = np.where(np.isfinite(score), short, 0.0)
+        return np.maximum(hinge, 0.0)
+
+    def value(self, weights: Floats, data: DataSet) -> float:
+        """Return P(w) from one exact oracle pass; infinite where w breaks its bounds."""
+        if np.any(weights < self.lb) or np.any(weights > self.ub):
+            return np.inf
+        return self.regulariser(weights) + float(
+            self.cost @ self.hinges(data.ask(self.oracle, weights))
+        )

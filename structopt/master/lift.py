@@ -1,0 +1,379 @@
+r"""From cuts to rows: a cut family's rule, canonicalised once, then applied to numbers.
+
+A formulation writes a family as a rule over one cut,
+
+    lambda cut: cut.delta @ w >= cut.loss - cut.of(xi)
+
+Whatever the rule does, its rows are linear in what a cut carries, once ``cut.delta @ w`` is taken
+as a variable of its own (the *projection*). So the rule is called once with CVXPY Parameters in
+place of the numbers and lowered to a linear map, and the rows of any number of cuts are that map
+applied to their numbers; nothing depends on the number of features. A rule that CVXPY cannot
+parametrise (it is not DPP, or calls NumPy) is canonicalised batch by batch instead, at a cost in
+proportion to the new cuts. The first batch goes both ways and must agree.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import cvxpy.settings as names
+import numpy as np
+import scipy.sparse as sp
+from cvxpy.constraints.nonpos import Inequality, NonNeg, NonPos
+from cvxpy.constraints.zero import Equality, Zero
+from cvxpy.cvxcore.python import canonInterface
+from cvxpy.lin_ops import lin_op
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import IncompatibleError
+from structopt.master.compile import affine_rows
+from structopt.structures.base.oracles import Oracle
+
+logger = logging.getLogger(__name__)
+
+_NUMBERS = ("loss", "margin", "scale")
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What the rows of a batch of cuts depend on besides their directions."""
+
+    example: Ints
+    loss: Floats
+    margin: Floats
+    scale: Floats
+
+    def __len__(self) -> int:
+        return len(self.example)
+
+    def take(self, which: Any) -> Numbers:
+        """Return the numbers of some of the cuts."""
+        return Numbers(self.example[which], self.loss[which], self.margin[which], self.scale[which])
+
+
+@dataclass(frozen=True)
+class RowParts:
+    """Rows without their directions: ``lower <= factor * projection + extra . x <= upper``."""
+
+    factor: Floats
+    extra: Any
+    lower: Floats
+    upper: Floats
+
+    def take(self, which: Ints) -> RowParts:
+        """Return some of the rows."""
+        return RowParts(self.factor[which], self.extra[which], self.lower[which], self.upper[which])
+
+    def same(self, other: RowParts) -> bool:
+        """Return whether other rows are the same, to the last digit."""
+        pairs = [(self.factor, other.factor), (self.lower, other.lower), (self.upper, other.upper)]
+        if self.extra.shape != other.extra.shape or (self.extra != other.extra).nnz:
+            return False
+        return all(np.array_equal(a, b) for a, b in pairs)
+
+
+class Delta:
+    """``cut.delta``: a block of directions, one a cut, that multiplies the weights."""
+
+    __array_ufunc__ = None  # so that CVXPY and NumPy leave ``@`` to this class
+
+    def __init__(self, weights: Any, projection: Any, matrix: Callable[[], Any] | None) -> None:
+        self._weights, self._projection, self._matrix = weights, projection, matrix
+
+    def __matmul__(self, other: Any) -> Any:
+        if other is self._weights:
+            return self._projection
+        if self._matrix is None:
+            raise _NeedsBatchError
+        return self._matrix() @ other
+
+
+class _NeedsBatchError(Exception):
+    """The rule looks into delta itself, so that no template can stand for it."""
+
+
+class Cut:
+    """What a rule sees: a batch of cuts, each a row.
+
+    Attributes
+    ----------
+    delta : Delta
+        ``delta @ w`` is phi(x, gold) - phi(x, y) times the weights.
+    loss : array
+        loss(gold, y).
+    margin, scale : arrays
+        What the family's oracle asks for: ``scale * (delta @ w) >= margin - slack``.
+    """
+
+    def __init__(self, delta: Delta, loss: Any, margin: Any, scale: Any, pick: Any) -> None:
+        self.delta, self.loss, self.margin, self.scale, self._pick = (
+            delta,
+            loss,
+            margin,
+            scale,
+            pick,
+        )
+
+    def of(self, variable: Any) -> Any:
+        """Return the entry of a per-example variable that belongs to each cut's example."""
+        return self._pick(variable)
+
+
+class Family:
+    """One cut family of a master: its oracle, its rule, and the rule's linear map.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    rule : callable
+        Takes a :class:`Cut`, returns a constraint, or two that bound one expression from both
+        sides.
+    joint : bool
+        Whether a cut sums the answers of all examples (1-slack) instead of belonging to one.
+    """
+
+    def __init__(self, oracle: Oracle, rule: Callable[[Cut], Any], *, joint: bool) -> None:
+        self.oracle, self.rule, self.joint = oracle, rule, joint
+        self._template: _Template | None = None
+        self._checked = False
+
+    def bind(self, weights: Any, slack_scale: Mapping[int, Floats], columns: Mapping[int, int],
+             size: int, n_owners: int) -> None:  # fmt: skip
+        """Fix the columns; lower the rule to its linear map where CVXPY can."""
+        self._weights, self._slack_scale = weights, slack_scale
+        self._columns, self._size, self._n_owners = columns, size, n_owners
+        self._template = self._make_template()
+        self._checked = self._template is None
+
+    def row_parts(self, numbers: Numbers, matrix: Callable[[], Any] | None = None) -> RowParts:
+        """Return the rows of a batch, without directions.
+
+        ``matrix`` gives the explicit deltas, for rules that look into them.
+        """
+        if self._template is None:
+            return self._batch(numbers, matrix)
+        rows = self._template.rows(numbers)
+        if not self._checked and len(numbers):
+            self._checked = True
+            probe = numbers.take(slice(0, 64))
+            if not _same_rows(self._template.rows(probe), self._batch(probe, matrix)):
+                logger.info("%r: template and batch disagree, using the batch", self.oracle)
+                self._template = None
+                return self._batch(numbers, matrix)
+        return rows
+
+    @property
+    def needs_matrix(self) -> bool:
+        """Whether the rule looks into delta itself, so that rows need explicit deltas."""
+        return self._looks_into_delta
+
+    def constraints(self, numbers: Numbers, deltas: Any) -> list[Any]:
+        """Return the rule's own CVXPY constraints for a batch, for the reference backend."""
+
+        def of(variable: Any) -> Any:
+            return self._per_owner(variable)[numbers.example]
+
+        cut = Cut(
+            Delta(None, None, lambda: deltas), numbers.loss, numbers.margin, numbers.scale, of
+        )
+        rule = self.rule(cut)
+        return list(rule) if isinstance(rule, list | tuple) else [rule]
+
+    def _make_template(self) -> _Template | None:
+        self._looks_into_delta = False
+        parameters = {name: cp.Parameter(1, name=name) for name in _NUMBERS}
+        pick = cp.Parameter((1, self._n_owners), name="pick")
+        projection = cp.Variable(1)
+
+        def of(variable: Any) -> Any:
+            return pick @ self._per_owner(variable)
+
+        cut = Cut(Delta(self._weights, projection, None), **parameters, pick=of)
+        try:
+            sides = self._known(_sides(self.rule(cut)), projection)
+            if any(e.size != 1 or not e.is_dpp() or not e.is_affine() for e, _ in sides):
+                return None
+            return _Template(
+                sides, {**parameters, "pick": pick}, projection, self._columns, self._size
+            )
+        except _NeedsBatchError:
+            self._looks_into_delta = True
+            return None
+        except IncompatibleError:
+            raise
+        except Exception as error:  # a rule may do anything NumPy can; the batch decides
+            logger.debug("no template for %r: %s", self.oracle, error)
+            return None
+
+    def _batch(self, numbers: Numbers, matrix: Callable[[], Any] | None) -> RowParts:
+        count = len(numbers)
+        projection = cp.Variable(count)
+
+        def of(variable: Any) -> Any:
+            return self._per_owner(variable)[numbers.example]
+
+        cut = Cut(
+            Delta(self._weights, projection, matrix),
+            numbers.loss, numbers.margin, numbers.scale, of,
+        )  # fmt: skip
+        columns = {**self._columns, projection.id: self._size}
+        lowered = []
+        for expression, equality in self._known(_sides(self.rule(cut)), projection):
+            if expression.size != count or not expression.is_affine():
+                raise IncompatibleError(
+                    f"A cut family's rule must be affine and give one row per cut; this one gives "
+                    f"{expression.size} rows for {count} cuts: {expression}."
+                )
+            coefficients, constant = affine_rows(expression, columns, self._size + count)
+            own = coefficients[:, self._size :]
+            if sp.coo_array(own).nnz and np.any(sp.coo_array(own).row != sp.coo_array(own).col):
+                raise IncompatibleError("A cut family's rule may not mix the deltas of cuts.")
+            lowered.append(
+                (own.diagonal(), sp.csr_array(coefficients[:, : self._size]), constant, equality)
+            )
+        return _assemble(lowered)
+
+    def _known(self, sides: list[tuple[Any, bool]], projection: Any) -> list[tuple[Any, bool]]:
+        """Refuse rules over variables that the master does not have."""
+        for expression, _ in sides:
+            for variable in expression.variables():
+                if variable is not projection and variable.id not in self._columns:
+                    raise IncompatibleError(
+                        f"A cut family uses the variable {variable.name()}, which is neither in "
+                        "the objective nor in a constraint of the master; put it into one."
+                    )
+        return sides
+
+    def _per_owner(self, variable: Any) -> Any:
+        """Return a per-example variable, slacks divided by the weight of their example."""
+        if variable.size != self._n_owners:
+            raise IncompatibleError(
+                f"cut.of() takes a variable with one entry per "
+                f"{'joint cut (m.slack())' if self.joint else 'example (m.slacks())'}; got size "
+                f"{variable.size} instead of {self._n_owners}."
+            )
+        scale = self._slack_scale.get(variable.id)
+        return variable if scale is None else cp.multiply(scale, variable)
+
+
+class _Template:
+    """A rule as a linear map from (1, loss, margin, scale, example) to coefficients."""
+
+    def __init__(self, sides: Sequence[tuple[Any, bool]], parameters: Mapping[str, Any],
+                 projection: Any, columns: Mapping[int, int], size: int) -> None:  # fmt: skip
+        sizes, starts, total = {lin_op.CONSTANT_ID: 1}, {}, 0
+        for parameter in parameters.values():
+            sizes[parameter.id], starts[parameter.id] = parameter.size, total
+            total += parameter.size
+        starts[lin_op.CONSTANT_ID] = total
+        self.size = size
+        self.sides = []
+        for expression, equality in sides:
+            if any(p.id not in starts for p in expression.parameters()):
+                raise ValueError("a Parameter of the user's own")
+            tensor = canonInterface.get_problem_matrix(
+                [expression.canonical_form[0]], size + 1, {**columns, projection.id: size},
+                sizes, starts, 1, names.COO_CANON_BACKEND,
+            )  # fmt: skip
+            # rows: parameters, then the constant; columns: x, the projection, the constant
+            table = sp.csr_array(sp.csr_array(tensor).T)
+            blocks = {
+                name: table[starts[p.id] : starts[p.id] + p.size] for name, p in parameters.items()
+            }
+            self.sides.append(_TemplateSide(blocks, table[[total]], size, equality))
+
+    def rows(self, numbers: Numbers) -> RowParts:
+        return _assemble([side.rows(numbers) for side in self.sides])
+
+
+class _TemplateSide:
+    """One side of a rule: what a cut's row takes from its example and from its numbers.
+
+    Plain arrays, because rules usually touch x through ``cut.of`` only, and a dozen small sparse
+    products a round would cost more than all else that is done to the round's rows.
+    """
+
+    def __init__(self, blocks: Mapping[str, Any], constant: Any, size: int, equality: bool) -> None:
+        self.equality = equality
+        self._x = sp.csr_array(blocks["pick"][:, :size])
+        self._x.sum_duplicates()
+        self._x.eliminate_zeros()
+        self._ends = blocks["pick"][:, size:].toarray()
+        self._added = [
+            (name, sp.csr_array(block[:, :size]), block[:, size:].toarray())
+            for name, block in ((None, constant), *((name, blocks[name]) for name in _NUMBERS))
+            if block.nnz
+        ]
+
+    def rows(self, numbers: Numbers) -> tuple[Floats, Any, Floats, bool]:
+        extra = _take_rows(self._x, numbers.example)
+        ends = self._ends[numbers.example]
+        for name, x, end in self._added:
+            values = np.ones(len(numbers)) if name is None else getattr(numbers, name)
+            ends = ends + values[:, None] * end
+            if x.nnz:
+                extra = sp.csr_array(extra + sp.csr_array(values[:, None]) @ x)
+        return ends[:, 0], extra, ends[:, 1], self.equality
+
+
+def _take_rows(matrix: Any, which: Ints) -> Any:
+    """Return ``matrix[which]`` of a CSR matrix (a third of the time of SciPy's own)."""
+    lengths = np.diff(matrix.indptr)[which]
+    ptr = np.concatenate([[0], np.cumsum(lengths)])
+    where = np.repeat(matrix.indptr[which] - ptr[:-1], lengths) + np.arange(ptr[-1])
+    arrays = (matrix.data[where], matrix.indices[where], ptr.astype(matrix.indptr.dtype))
+    return sp.csr_array(arrays, shape=(len(which), matrix.shape[1]))
+
+
+def _sides(rule: Any) -> list[tuple[Any, bool]]:
+    """Return the rule's constraints as expressions that must be >= 0, or == 0 where flagged."""
+    given = list(rule) if isinstance(rule, list | tuple) else [rule]
+    sides = []
+    for constraint in given:
+        if isinstance(constraint, Inequality):
+            sides.append((constraint.args[1] - constraint.args[0], False))
+        elif isinstance(constraint, Equality):
+            sides.append((constraint.args[0] - constraint.args[1], True))
+        elif isinstance(constraint, NonNeg | Zero):
+            sides.append((constraint.args[0], isinstance(constraint, Zero)))
+        elif isinstance(constraint, NonPos):
+            sides.append((-constraint.args[0], False))
+        else:
+            raise IncompatibleError(
+                f"A cut family's rule must return affine (in)equalities, not "
+                f"{type(constraint).__name__}."
+            )
+    if not sides or len(sides) > 2:
+        raise IncompatibleError(
+            f"A rule returns one constraint, or two sides of one; got {len(sides)}. Declare more "
+            "families with m.cuts(...) for more rows."
+        )
+    return sides
+
+
+def _assemble(sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> RowParts:
+    factor, extra, constant, equality = sides[0]
+    upper = -constant if equality else np.full(len(constant), np.inf)
+    if len(sides) == 2:
+        other_factor, other_extra, other_constant, other_equality = sides[1]
+        opposite = np.allclose(factor, -other_factor) and (extra + other_extra).count_nonzero() == 0
+        if equality or other_equality or not opposite:
+            raise IncompatibleError(
+                "The two constraints of a rule must bound the same expression from both sides; "
+                "declare two families with m.cuts(...) instead."
+            )
+        upper = other_constant
+    return RowParts(np.asarray(factor, dtype=np.float64), extra, -constant, np.asarray(upper))
+
+
+def _same_rows(a: RowParts, b: RowParts) -> bool:
+    return bool(
+        np.allclose(a.factor, b.factor)
+        and np.allclose(a.lower, b.lower)
+        and np.allclose(a.upper, b.upper)
+        and (a.extra.shape[0] == 0 or abs(a.extra - b.extra).max() <= 1e-9)
+    )

@@ -1,0 +1,1 @@
+"""Dual ascent with kernels."""

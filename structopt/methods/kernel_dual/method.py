@@ -1,0 +1,203 @@
+r"""The kernel form, learned in its dual: nothing but inner products of inputs is ever needed.
+
+With one plane (margin m, delta) per output, alpha_i on the simplex, v_i = sum_y alpha_iy delta_iy,
+
+    D(alpha) = sum_i c_i m_i.alpha_i - p/2 |w|^2,       w = 1/p sum_i c_i v_i.
+
+A delta is a sum of parts and a part is an input at a label, so v_i is a matrix V_i (positions by
+labels), w is beta = 1/p (c_i V_i stacked), scores are ``K beta`` with the kernel matrix K, and
+
+    |sum of parts|^2 = sum_k V_k' K V_k + (what has no kernel: transitions).
+
+Each visit asks the oracle about one example, adds its plane, and moves weight between the planes of
+this example, from the worst to the best, with exact line search. What is needed of K is the Gram
+matrix of the planes; no factor of it is formed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from types import SimpleNamespace
+
+import numpy as np
+
+from structopt.arrays import Floats, Ints
+from structopt.engines.dataset import DataSet
+from structopt.errors import IncompatibleError
+from structopt.formulations.base import Formulation
+from structopt.master.declare import RestrictedMaster
+from structopt.master.form import HingeForm
+from structopt.methods.kernel_dual.kernels import balance
+from structopt.methods.method import Method
+from structopt.run.events import Callback, Round
+from structopt.structures.base.parts import Directions
+from structopt.structures.base.structure import Structure
+
+PAIRS = 10
+"""Moves between the planes of an example per visit; more of them gain little before the next
+oracle call."""
+
+
+class KernelDual(Method):
+    """Dual ascent over examples, for inputs that are rows of a kernel matrix.
+
+    Parameters
+    ----------
+    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+        See :class:`~structopt.Method`; the data's inputs are rows of ``gram``, and
+        the weights are beta, label by label, then those without a kernel.
+    gram : array of shape (N, N)
+        Kernel values of all rows of the data.
+    offsets : array of int
+        Example i has the rows ``offsets[i] .. offsets[i + 1] - 1``.
+    random_state : int, optional
+        Seed of the order of visits.
+    """
+
+    name = "kernel-dual"
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        data: DataSet,
+        *,
+        gram: Floats,
+        offsets: Ints,
+        tol: float = 1e-3,
+        abs_tol: float = 0.0,
+        max_iter: int = 10_000,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(
+            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
+            time_limit=time_limit, callbacks=callbacks,
+        )  # fmt: skip
+        shape = SimpleNamespace(
+            n_features=1, n_examples=data.n_examples, sample_weight=data.sample_weight
+        )
+        self._form = HingeForm.of(self.master, shape, self.name)  # type: ignore[arg-type]
+        if not self._form.is_ridge:
+            raise IncompatibleError(
+                f"{type(formulation).__name__} is not 1/2 p |w|^2 plus hinges, which the kernel's "
+                "dual form needs: use KernelMap, which takes every formulation."
+            )
+        self._curvature = float(self._form.curvature[0])
+        self.gram, self.offsets = gram, offsets
+        n, size = len(gram), data.n_features
+        self._n_labels = len(structure.labels_)  # type: ignore[attr-defined]
+        self._kernelled = self._n_labels * n
+        self.beta = np.zeros(size)
+        self._random = np.random.default_rng(0 if random_state is None else random_state)
+        # per example: planes over (positions x labels, then the rest), margins, shares
+        widths = np.diff(offsets) * self._n_labels + (size - self._kernelled)
+        self._planes = [np.zeros((1, w)) for w in widths]
+        self._margins = [np.zeros(1) for _ in widths]
+        self._shares = [np.ones(1) for _ in widths]
+
+    def _declare(self) -> RestrictedMaster:
+        """Declare the formulation over one weight: all that matters is its form."""
+        master = RestrictedMaster(self.data.n_examples, 1, sample_weight=self.data.sample_weight)
+        self.formulation.master(master)
+        if len(self.structure.nonnegative_weights()):
+            raise IncompatibleError("Weights that must be >= 0 have no kernel form.")
+        master.compile()
+        return master
+
+    def step(self) -> Round:
+        """Visit every example once, then measure both bounds with one pass."""
+        start, asking = time.perf_counter(), 0.0
+        for i in self._random.permutation(self.data.n_examples).tolist():
+            asking += self._visit(i)
+        visited = time.perf_counter()
+        answers = self.data.ask(self._form.oracle, self.beta)
+        norm = self._squared_norm()
+        value = 0.5 * self._curvature * norm + float(self._form.cost @ self._form.hinges(answers))
+        asked = time.perf_counter()
+        gains = [m @ a for m, a in zip(self._margins, self._shares, strict=True)]
+        self._dual = max(self._dual, float(self._form.cost @ gains) - 0.5 * self._curvature * norm)
+        self._offer(self.beta, value)
+        return self._record(
+            value=value,
+            violation=float(self._form.hinges(answers).max(initial=0.0)),
+            cuts=sum(len(m) - 1 for m in self._margins),
+            nonzeros=int(np.count_nonzero(self.beta)),
+            iterations=self.data.n_examples,
+            oracle_seconds=asking + (asked - visited),
+            solve_seconds=visited - start - asking,
+        )
+
+    # ------------------------------------------------------------------ one example
+    def _visit(self, i: int) -> float:
+        """Ask about example i, add its plane, move its shares; return the seconds of asking."""
+        cost = self._form.cost[i]
+        if cost == 0:
+            return 0.0
+        before = time.perf_counter()
+        single = self.data.single(i)
+        answers = single.ask(self._form.oracle, self.beta)
+        asking = time.perf_counter() - before
+        loss, score = answers.loss, answers.score
+        if np.isfinite(score[0]) and self._form.oracle.hinge(loss, score)[0] > 0:
+            self._add_plane(i, single.directions(answers.outputs, np.zeros(1, np.int64)), loss)
+        planes, margins, shares = self._planes[i], self._margins[i], self._shares[i]
+        if len(margins) == 1:
+            return asking
+        metric = self._metric(i, planes)
+        value = margins - planes @ self._scores(i)
+        step = cost / self._curvature
+        moved = balance(value, metric, shares, step, PAIRS)
+        self._move(i, step * (moved @ planes))
+        return asking
+
+    def _add_plane(self, i: int, directions: Directions, loss: Floats) -> None:
+        """Write the oracle's delta as a row over (positions x labels, then the rest)."""
+        n, first, k = len(self.gram), int(self.offsets[i]), self._n_labels
+        row = np.zeros(self._planes[i].shape[1])
+        d, rest = directions, self._planes[i].shape[1] - len(self.beta) + self._kernelled
+        scale = float(self._form.oracle.scale(loss)[0])
+        place = np.where(
+            d.offset < self._kernelled,
+            (d.source - first) * k + d.offset // n,
+            rest + d.offset - self._kernelled,
+        )
+        np.add.at(row, place, scale * d.coef)
+        margin = float(self._form.oracle.margin(loss)[0])
+        known = np.all(self._planes[i] == row, axis=1) & (self._margins[i] == margin)
+        if np.any(known):
+            return
+        keep = self._shares[i] > 0
+        self._planes[i] = np.concatenate([self._planes[i][keep], row[None]])
+        self._margins[i] = np.append(self._margins[i][keep], margin)
+        self._shares[i] = np.append(self._shares[i][keep], 0.0)
+
+    def _metric(self, i: int, planes: Floats) -> Floats:
+        """Return the inner products of an example's planes."""
+        a, b = self.offsets[i], self.offsets[i + 1]
+        nodes = (b - a) * self._n_labels
+        shaped = planes[:, :nodes].reshape(len(planes), b - a, self._n_labels)
+        turned = np.einsum("st,rtk->rsk", self.gram[a:b, a:b], shaped).reshape(len(planes), -1)
+        rest = planes[:, nodes:]
+        return np.asarray(planes[:, :nodes] @ turned.T + rest @ rest.T)
+
+    def _scores(self, i: int) -> Floats:
+        """Return the score of every part of example i."""
+        a, b = self.offsets[i], self.offsets[i + 1]
+        nodes = self.beta[: self._kernelled].reshape(self._n_labels, -1)
+        unary = self.gram[a:b] @ nodes.T
+        return np.concatenate([unary.ravel(), self.beta[self._kernelled :]])
+
+    def _move(self, i: int, change: Floats) -> None:
+        a, b = self.offsets[i], self.offsets[i + 1]
+        count = (b - a) * self._n_labels
+        nodes = self.beta[: self._kernelled].reshape(self._n_labels, -1)
+        nodes[:, a:b] += change[:count].reshape(b - a, self._n_labels).T
+        self.beta[self._kernelled :] += change[count:]
+
+    def _squared_norm(self) -> float:
+        nodes = self.beta[: self._kernelled].reshape(self._n_labels, -1)
+        rest = self.beta[self._kernelled :]
+        return float(np.sum(nodes * (nodes @ self.gram)) + rest @ rest)

@@ -1,0 +1,308 @@
+"""What every method shares: rounds, budgets, callbacks, interruption, one Result.
+
+A method does one round in :meth:`Method.step` and keeps the best weights and bounds; `solve` is a
+loop around it.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+
+from structopt.arrays import Floats
+from structopt.engines.dataset import DataSet
+from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
+from structopt.formulations.base import Formulation
+from structopt.master.cuts import CutPool, CutSet
+from structopt.master.declare import RestrictedMaster
+from structopt.run.certificate import FEASIBLE, Certificate
+from structopt.run.events import Callback, Round, relative
+from structopt.run.interrupts import Interrupted
+from structopt.run.result import Result, Stop
+from structopt.structures.base.oracles import Oracle, best_other, worst
+from structopt.structures.base.structure import Structure
+
+logger = logging.getLogger(__name__)
+
+
+class Iterate(NamedTuple):
+    """Weights, the objective there, and the violation of the formulation's own constraints."""
+
+    weights: Floats
+    value: float
+    residual: float = 0.0
+
+
+class Forerunner(NamedTuple):
+    """What a run on the same data left behind, made to fix a number of the formulation."""
+
+    weights: Floats
+    cuts: CutSet
+    families: list[tuple[str, bool]]
+
+
+@runtime_checkable
+class Watcher(Protocol):
+    """A callback that looks at the run itself, and may say which weights it returns."""
+
+    def start(self, method: Method) -> None:
+        """Hear of a run that begins; ``method.iterate()`` is where each round leads."""
+
+    def kept(self) -> tuple[Iterate, str] | None:
+        """Return what a run that a callback stopped returns, and a note for its certificate."""
+
+    def __call__(self, record: Round) -> bool | None:
+        """Hear of a round; True stops the run."""
+
+
+class Method(ABC):
+    """Base of the methods.
+
+    Parameters
+    ----------
+    structure : Structure
+        Fitted: ``structure.fitted(X, Y)``.
+    formulation : Formulation
+    data : DataSet
+        The encoded training data.
+    tol, abs_tol : float
+        Relative and absolute certified gap to stop at; either suffices.
+    max_iter : int
+        Rounds at most.
+    time_limit : float, optional
+        Seconds after which no new round begins.
+    callbacks : sequence of callables
+        Each is called with every :class:`~structopt.Round`; True stops the run.
+    """
+
+    name: ClassVar[str]
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        data: DataSet,
+        *,
+        tol: float = 1e-3,
+        abs_tol: float = 0.0,
+        max_iter: int = 10_000,
+        time_limit: float | None = None,
+        callbacks: Sequence[Callback] = (),
+    ) -> None:
+        self._began = time.perf_counter()
+        _check_limits(tol, abs_tol, max_iter, time_limit)
+        self.structure, self.data = structure, data
+        self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
+        self.callbacks = tuple(callbacks)
+        self.history: list[Round] = []
+        self._weights: Floats = np.zeros(data.n_features)
+        self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
+        self._forerunner: Forerunner | None = None
+        self._caveat = ""  # about what the formulation rests on
+        self.formulation = formulation  # who asks, should resolving it be refused
+        self.formulation = formulation.resolve(self._largest_projection)
+        self.master = self._declare()
+
+    # ------------------------------------------------------------------ running
+    @abstractmethod
+    def step(self) -> Round:
+        """Do one round, append its record to `history` and return it."""
+
+    def solve(self) -> Result:
+        """Step until certified, out of budget, interrupted or stalled; return the best model."""
+        status: Stop = "max_iter"
+        for watcher in self._watchers():
+            watcher.start(self)
+        try:
+            while len(self.history) < self.max_iter:
+                late = self.time_limit is not None and self._elapsed() >= self.time_limit
+                if late and self.history:  # one round is the least that makes a model
+                    status = "time_limit"
+                    break
+                told_to_stop = self._told_to_stop(self.step())
+                if self._done():
+                    status = "optimal"
+                    break
+                if told_to_stop:
+                    status = "callback"
+                    break
+                if self._stalled():
+                    status = "stalled"
+                    break
+        except Interrupted:
+            raise
+        except KeyboardInterrupt:
+            logger.warning("interrupted: returning the best model so far")
+            status = "interrupted"
+        except StructoptError as error:
+            if np.isfinite(self._primal):
+                error.result = self._result("stalled")
+            raise
+        return self._result(status)
+
+    def _told_to_stop(self, record: Round) -> bool:
+        answers = [callback(record) for callback in self.callbacks]  # every one hears of it
+        return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
+
+    def _watchers(self) -> list[Watcher]:
+        return [callback for callback in self.callbacks if isinstance(callback, Watcher)]
+
+    def iterate(self) -> Iterate:
+        """Return where the last round led: its own weights, or the best so far."""
+        return Iterate(self._weights, self._primal, self._residual)
+
+    # ------------------------------------------------------------------ for the methods to use
+    def _offer(self, weights: Floats, value: float, residual: float = 0.0) -> None:
+        """Keep weights if they are feasible and their objective is the best so far."""
+        if value < self._primal and residual <= FEASIBLE:
+            self._primal, self._residual, self._weights = value, residual, weights.copy()
+
+    def _record(
+        self,
+        *,
+        value: float,
+        violation: float,
+        nonzeros: int,
+        iterations: int,
+        oracle_seconds: float,
+        solve_seconds: float,
+        lift_seconds: float = 0.0,
+        cuts_added: int = 0,
+        cuts_dropped: int = 0,
+        cuts: int = 0,
+        primal: float | None = None,
+    ) -> Round:
+        """Write down a round; ``primal`` is the best value so far, where no bound is kept."""
+        record = Round(
+            round=len(self.history) + 1,
+            primal=self._primal if primal is None else primal,
+            dual=self._dual,
+            value=value,
+            violation=violation,
+            cuts_added=cuts_added,
+            cuts_dropped=cuts_dropped,
+            cuts=cuts,
+            nonzeros=nonzeros,
+            iterations=iterations,
+            oracle_seconds=oracle_seconds,
+            lift_seconds=lift_seconds,
+            solve_seconds=solve_seconds,
+            seconds=self._elapsed(),
+        )
+        self.history.append(record)
+        logger.debug("%s", record)
+        return record
+
+    def _done(self) -> bool:
+        gap = self._primal - self._dual
+        return gap <= self.abs_tol or relative(self._primal, self._dual) <= self.tol
+
+    def _stalled(self) -> bool:
+        return False
+
+    def _note(self) -> str:
+        """Return what else a reader of the certificate should know."""
+        return ""
+
+    def _certain(self) -> bool:
+        """Return whether the lower bound is a proof."""
+        return True
+
+    def _solver(self) -> str:
+        """Return who solved what there was to solve."""
+        return self.name
+
+    def _cuts(self) -> CutSet:
+        return CutPool(None, self.data.n_features).export(f"none: {self.name}")
+
+    def _elapsed(self) -> float:
+        return time.perf_counter() - self._began
+
+    def _result(self, status: Stop) -> Result:
+        best, note = Iterate(self._weights, self._primal, self._residual), self._note()
+        if status == "callback":
+            kept = next((k for w in self._watchers() if (k := w.kept()) is not None), None)
+            if kept is not None:
+                best, note = kept[0], "; ".join(filter(None, (kept[1], note)))
+        certificate = Certificate(
+            primal=best.value,
+            dual=self._dual,
+            tolerance=self.tol,
+            abs_tolerance=self.abs_tol,
+            residual=best.residual,
+            exact=self.structure.exact and self._certain(),
+            note="; ".join(filter(None, (note, self._caveat, self.structure.note()))),
+        )
+        return Result(
+            weights=best.weights,
+            certificate=certificate,
+            history=tuple(self.history),
+            status=status,
+            seconds=self._elapsed(),
+            backend=self._solver(),
+            cuts=self._cuts(),
+        )
+
+    def _largest_projection(self, formulation: Formulation) -> float:
+        """Solve another formulation on the same data; return its largest |w . delta|."""
+        from structopt.methods.cutting_plane import CuttingPlane
+
+        self._check_abilities(type(self.formulation).__name__, worst, best_other)
+        first = CuttingPlane(
+            self.structure, formulation, self.data, tol=self.tol, abs_tol=self.abs_tol,
+            max_iter=self.max_iter, time_limit=self.time_limit,
+        )  # fmt: skip
+        result = first.solve()
+        if result.status == "interrupted":  # half a model is no measure
+            raise KeyboardInterrupt
+        if result.status != "optimal":
+            self._caveat = (
+                f"the bound rests on a {type(formulation).__name__} that stopped "
+                f"({result.status}) at a relative gap of {result.certificate.relative_gap:.1e}"
+            )
+        weights = result.weights
+        self._forerunner = Forerunner(weights, result.cuts, first.families)
+        answers = [*self.data.ask(worst, weights), *self.data.ask(best_other, weights)]
+        scores = np.concatenate([a.score for a in answers])
+        return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+
+    def _declare(self) -> RestrictedMaster:
+        """Declare and compile the formulation; refuse what the structure cannot answer."""
+        master = RestrictedMaster(
+            self.data.n_examples,
+            self.data.n_features,
+            sample_weight=self.data.sample_weight,
+            base=self.data.base,
+            nonnegative=self.structure.nonnegative_weights(),
+        )
+        self.formulation.master(master)
+        self._check_abilities(
+            type(self.formulation).__name__, *(family.oracle for family in master.families)
+        )
+        master.compile()
+        return master
+
+    def _check_abilities(self, who: str, *oracles: Oracle) -> None:
+        """Refuse oracles that the structure cannot answer."""
+        offered = self.structure.abilities()
+        for oracle in oracles:
+            if oracle.needs not in offered:
+                raise IncompatibleError(
+                    f"{who} asks {oracle.name!r} ({oracle.question}), which needs "
+                    f"{oracle.needs!r}; {type(self.structure).__name__} offers {sorted(offered)}. "
+                    f"{self.structure.why_not(oracle.needs)}".rstrip()
+                )
+
+
+def _check_limits(tol: float, abs_tol: float, max_iter: int, time_limit: float | None) -> None:
+    if not (0 <= tol < np.inf and 0 <= abs_tol < np.inf):
+        raise InvalidInputError(f"tol and abs_tol must be finite and >= 0; got {tol}, {abs_tol}.")
+    if max_iter < 1 or (time_limit is not None and not time_limit > 0):
+        raise InvalidInputError(
+            f"max_iter must be >= 1 and time_limit > 0; got {max_iter} and {time_limit}."
+        )

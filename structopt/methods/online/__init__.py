@@ -1,0 +1,1 @@
+"""Methods that visit one example at a time."""

@@ -1,0 +1,1 @@
+"""Saddle-point methods over the outputs' polytope."""

@@ -1,0 +1,182 @@
+r"""The saddle-point form of margin-rescaled learning, over outputs as polytopes.
+
+    min over w in W, max over z in Z of
+    L(w, z) = sum_j 1/2 p_j w_j^2 + sum_i c_i [ (F_i'w + l_i) . z_i + d_i - w . f_i(y_i) ],
+
+    P(w) = max_z L(w, z),    D(z) = min_w L(w, z) = sum_i c_i (l_i . z_i + d_i) + min_{w in W}
+                                     [ sum_j 1/2 p_j w_j^2 + g . w ],
+    g = sum_i c_i (F_i z_i - f_i(y_i)).
+
+P comes from an exact oracle pass, D(z) from any z in Z: where Z is larger than the outputs' hull
+(a relaxation that is not integral), D bounds the minimum of a larger P, and nothing is certified.
+
+The form is recognised in the compiled programme, whoever declared it. W is what the formulation's
+static constraints say: everything, bounds, or rows (then projections ask a QP solver).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cached_property
+from types import SimpleNamespace
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats
+from structopt.backends.clarabel import Clarabel
+from structopt.engines.dataset import DataSet
+from structopt.errors import BackendError, IncompatibleError, InfeasibleError
+from structopt.master.declare import RestrictedMaster
+from structopt.master.lagrangian import Lagrangian, Priced
+from structopt.master.program import Program
+from structopt.structures.base.oracles import loss_augmented
+from structopt.structures.base.shard import excess_of
+
+
+class SaddleForm:
+    """A recognised saddle-point problem: the side of the weights, and exact values of P.
+
+    Attributes
+    ----------
+    cost : array
+        c_i, sample weights included.
+    curvature : array
+        p_j.
+    """
+
+    def __init__(self, master: RestrictedMaster, data: DataSet, method: str) -> None:
+        self.data = data
+        self.program = _recognise(master, method)
+        p, joint = self.program, master.families[0].joint
+        rate = np.full(data.n_examples, p.q[p.slacks[0]]) if joint else p.q[p.slacks]
+        self.cost: Floats = rate * data.sample_weight
+        self.curvature: Floats = np.asarray(p.P.diagonal())[p.weights]
+        self._lagrangian = Lagrangian(p)
+        self._slack_pull = np.zeros(p.size)
+        self._slack_pull[p.slacks] = p.q[p.slacks]
+
+    @property
+    def regularised(self) -> bool:
+        """Whether every weight has a quadratic term; without, D is no better than 0."""
+        return bool(np.all(self.curvature > 0))
+
+    @cached_property
+    def _polyhedral(self) -> bool:
+        return bool(self.program.A.shape[0])
+
+    # ------------------------------------------------------------------ the side of the weights
+    def nearest(self, weights: Floats, metric: Floats | float = 1.0) -> Floats:
+        """Return the point of W nearest to weights, distances measured as sum_j m_j (w - v)_j^2."""
+        p = self.program
+        inside = np.clip(weights, p.lb[p.weights], p.ub[p.weights])
+        if not self._polyhedral:
+            return inside
+        scale = np.broadcast_to(np.asarray(metric, dtype=np.float64), weights.shape)
+        unit = scale / scale.max()
+        return self._minimise(unit, -unit * weights)[0]
+
+    def best_response(self, gradient: Floats) -> Floats:
+        """Return the w in W that minimises sum_j 1/2 p_j w_j^2 + g . w; 0 where there is none."""
+        p = self.program
+        if self._polyhedral:
+            return self._minimise(self.curvature, gradient)[0]
+        free = np.divide(
+            -gradient, self.curvature, where=self.curvature > 0, out=np.zeros_like(gradient)
+        )
+        return np.clip(free, p.lb[p.weights], p.ub[p.weights])
+
+    def dual(self, gradient: Floats, loss: float) -> float:
+        """Return D(z), given g and sum_i c_i (l_i . z_i + d_i) at some z in Z.
+
+        The minimum over W is itself bounded from below, by multipliers that are not trusted.
+        """
+        p = self.program
+        none, x, pull = np.zeros(p.A.shape[0]), np.zeros(p.size), self._slack_pull.copy()
+        pull[p.weights] = -gradient
+        bound = self._lagrangian.value(Priced(pull, loss, none), x)
+        if self._polyhedral and self.regularised:
+            x[p.weights], static = self._minimise(self.curvature, gradient)
+            # where no row binds, the rounding of the solver's multipliers is all they say
+            bound = max(bound, self._lagrangian.value(Priced(pull, loss, static), x))
+        return bound
+
+    def _minimise(self, curvature: Floats, linear: Floats) -> tuple[Floats, Floats]:
+        """Minimise a separable quadratic over W; return weights and multipliers of the rows."""
+        p = self.program
+        diagonal, q = np.zeros(p.size), np.zeros(p.size)
+        diagonal[p.weights], q[p.weights] = curvature, linear
+        solver = Clarabel()
+        quadratic = replace(p, P=sp.diags_array(diagonal, format="csc"), q=q, offset=0.0)
+        solver.start(SimpleNamespace(program=quadratic))
+        found = solver.solve(tolerance=1e-8)
+        if found.status == "infeasible":
+            raise InfeasibleError(
+                f"No weights satisfy the {p.A.shape[0]} rows of the formulation's constraints: "
+                "relax them."
+            )
+        if found.status in ("failed", "unbounded") or found.static_duals is None:
+            raise BackendError(f"Projecting the weights on their constraints: {found.message}")
+        return found.x[p.weights], found.static_duals
+
+    # ------------------------------------------------------------------ exact values
+    def regulariser(self, weights: Floats) -> float:
+        """Return sum_j 1/2 p_j w_j^2."""
+        return float(0.5 * self.curvature @ (weights * weights))
+
+    def primal(self, weights: Floats) -> tuple[float, bool]:
+        """Return P(w) from one pass, and whether the oracles prove their answers."""
+        answers = self.data.ask(loss_augmented, weights)
+        loss = np.concatenate([a.loss for a in answers])
+        score = np.concatenate([a.score for a in answers])
+        with np.errstate(invalid="ignore"):
+            short = np.where(np.isfinite(score), loss - (score - excess_of(answers)), 0.0)
+        value = self.regulariser(weights) + float(self.cost @ np.maximum(short, 0.0))
+        return value, all(a.exact for a in answers)
+
+    def residual(self, weights: Floats) -> float:
+        """Return by how much weights break the bounds of W (rows are left to the projection)."""
+        p = self.program
+        low, high = p.lb[p.weights] - weights, weights - p.ub[p.weights]
+        bounds = float(max(0.0, low.max(initial=0.0), high.max(initial=0.0)))
+        alone = not self._polyhedral or p.size > p.weights.stop - p.weights.start + len(p.slacks)
+        if alone:
+            return bounds
+        x = np.zeros(p.size)
+        x[p.weights] = weights
+        return max(bounds, p.residual(x))
+
+
+def _recognise(master: RestrictedMaster, method: str) -> Program:
+    """Return the compiled programme if it is a saddle-point form, or refuse in one sentence."""
+    lead = (
+        f"The method {method!r} learns 1/2 w'Pw with a diagonal P plus one margin-rescaled hinge "
+        "an example: "
+    )
+    program = master.program
+    if program is None or program.diagonal is None:
+        raise IncompatibleError(lead + "this objective is not separable.")
+    family, (rows,) = master.families[0], master.samples()[:1]
+    slack, others = program.slacks, np.ones(program.size, dtype=bool)
+    others[slack] = others[program.weights] = False
+    if np.any(program.l1) or np.any(program.q[program.weights]) or np.any(program.q[others]):
+        raise IncompatibleError(lead + "this objective has other terms.")
+    if np.any(program.diagonal[slack]) or np.any(program.diagonal[others]):
+        raise IncompatibleError(lead + "this objective has other quadratic terms.")
+    usual = (
+        len(master.families) == 1
+        and family.oracle is loss_augmented
+        and len(slack) == (1 if family.joint else master.n_examples)
+        and np.all(program.lb[slack] == 0)
+        and np.all(np.isposinf(program.ub[slack]))
+        and not program.A[:, slack].nnz
+        and np.isposinf(rows.upper[0])
+        and rows.factor[0] == 1.0
+        and rows.lower[0] == 1.0
+    )
+    if not usual:
+        raise IncompatibleError(
+            lead + "declare one cut family of the oracle loss_augmented, with slacks that no other "
+            "constraint touches."
+        )
+    return program

@@ -1,0 +1,176 @@
+"""The one list of names: what is public, where it lives, and of what kind it is.
+
+``structopt.X`` is loaded from here when it is first used, so that ``import structopt`` is cheap;
+the registries of backends and methods, model files, the tables of the documentation and the
+contract tests read the same list. To add a structure, a formulation, a backend or a method: write
+its file, and add its line here (``python -m structopt.names`` writes what type checkers read).
+
+>>> [entry.key for entry in of_kind("backend")]
+['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
+"""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any, NamedTuple
+
+
+class Name(NamedTuple):
+    """A public name: its module under ``structopt``, its kind, and the word users write for it."""
+
+    name: str
+    home: str
+    kind: str
+    key: str = ""
+
+    def load(self) -> Any:
+        """Import and return what the name stands for."""
+        return getattr(importlib.import_module(f"structopt.{self.home}"), self.name)
+
+
+NAMES = [
+    Name("Multiclass", "structures.multiclass.structure", "structure"),
+    Name("Chain", "structures.chain.structure", "structure"),
+    Name("LabelVector", "structures.label_vector.structure", "structure"),
+    Name("Hierarchy", "structures.hierarchy.structure", "structure"),
+    Name("Arborescence", "structures.arborescence.structure", "structure"),
+    Name("Lattice", "structures.lattice.structure", "structure"),
+    Name("Matching", "structures.matching.structure", "structure"),
+    Name("GraphCut", "structures.cut.structure", "structure"),
+    Name("MarkovNet", "structures.markov_net.structure", "structure"),
+    Name("BooleanProgram", "structures.program.structure", "structure"),
+    Name("Enumerated", "structures.enumerated.structure", "structure"),
+    Name("References", "structures.references.structure", "wrapper"),
+    Name("constrain", "structures.constrain.structure", "wrapper"),
+    Name("StructSVM", "formulations.struct_svm", "formulation"),
+    Name("StructRMM", "formulations.struct_rmm", "formulation"),
+    Name("M3N", "formulations.m3n", "formulation"),
+    Name("L1M3N", "formulations.l1_m3n", "formulation"),
+    Name("L1BallM3N", "formulations.l1_ball_m3n", "formulation"),
+    Name("AdaptiveM3N", "formulations.adaptive_m3n", "formulation"),
+    Name("LaplaceM3N", "formulations.laplace_m3n", "formulation"),
+    Name("LPStruct", "formulations.lp_struct", "formulation"),
+    # in the order in which backend="auto" asks: each is the fastest that takes what the ones
+    # before it refuse
+    Name("Ascent", "backends.ascent.backend", "backend", "ascent"),
+    Name("Proximal", "backends.proximal", "backend", "proximal"),
+    Name("HiGHS", "backends.highs", "backend", "highs"),
+    Name("Clarabel", "backends.clarabel", "backend", "clarabel"),
+    Name("OSQP", "backends.osqp", "backend", "osqp"),
+    Name("ExtragradientBackend", "backends.extragradient.backend", "backend", "extragradient"),
+    Name("CVXPY", "backends.reference", "backend", "cvxpy"),
+    # the first is what method="auto" stands for: the only one that takes every formulation
+    Name("CuttingPlane", "methods.cutting_plane", "method", "cutting-plane"),
+    Name("FrankWolfe", "methods.frank_wolfe.method", "method", "frank-wolfe"),
+    Name("Subgradient", "methods.subgradient.method", "method", "subgradient"),
+    Name("SaddleExtragradient", "methods.saddle.extragradient", "method", "extragradient"),
+    Name("Bregman", "methods.saddle.bregman", "method", "bregman"),
+    Name("Compact", "methods.saddle.compact", "method", "compact"),
+    Name("EM", "methods.em", "method", "em"),
+    Name("Perceptron", "methods.online.perceptron", "method", "perceptron"),
+    Name("MIRA", "methods.online.mira", "method", "mira"),
+    Name("StructuredClassifier", "learn.estimator", "model"),
+    Name("KernelMachine", "learn.kernels", "model"),
+    Name("ConstraintScheme", "learn.schemes", "model"),
+    Name("HMM", "learn.baselines.hmm", "model"),
+    Name("CRF", "learn.baselines.crf", "model"),
+    Name("MERT", "learn.baselines.mert", "model"),
+    Name("load_model", "learn.model_file", "function"),
+    Name("fit_path", "learn.path", "function"),
+    Name("grid_select", "learn.select", "function"),
+    Name("separability", "learn.margins", "function"),
+    Name("write_report", "report.html", "function"),
+    Name("write_comparison", "report.html", "function"),
+    Name("compare_backends", "lab.compare.compare", "function"),
+    Name("Structure", "structures.base.structure", "base"),
+    Name("Formulation", "formulations.base", "base"),
+    Name("Backend", "backends.base", "base"),
+    Name("Method", "methods.method", "base"),
+    Name("Oracle", "structures.base.oracles", "base"),
+    Name("loss_augmented", "structures.base.oracles", "oracle"),
+    Name("slack_rescaled", "structures.base.oracles", "oracle"),
+    Name("nearest_reference", "structures.base.oracles", "oracle"),
+    Name("worst_reference", "structures.base.oracles", "oracle"),
+    Name("Answers", "structures.base.shard", "record"),
+    Name("DataSet", "engines.dataset", "record"),
+    Name("CandidateEdges", "structures.matching.inputs", "record"),
+    Name("Certificate", "run.certificate", "record"),
+    Name("Result", "run.result", "record"),
+    Name("Round", "run.events", "record"),
+    Name("RegularizationPath", "learn.path", "record"),
+    Name("Selection", "learn.select", "record"),
+    Name("Separability", "learn.margins", "record"),
+    Name("EarlyStopping", "learn.early_stopping", "callback"),
+    Name("ConvergenceWarning", "errors", "warning"),
+    Name("ExtragradientSolver", "backends.extragradient.cvxpy_solver", "solver"),
+    Name("ArcFeatures", "features.arcs", "features"),
+    Name("KernelMap", "features.kernel_map", "features"),
+    Name("PageFeatures", "features.pages", "features"),
+    Name("WordFeatures", "features.words", "features"),
+]
+
+MODULES = {
+    "bounds": "learn.bounds",
+    "constraints": "structures.constrain.rules",
+    "datasets": "datasets",
+    "errors": "errors",
+    "metrics": "learn.metrics",
+    "oracles": "structures.base.oracles",
+}
+"""Public modules whose home is deeper than their name."""
+
+RENAMED = {
+    "Cut": "GraphCut",
+    "Extragradient": "ExtragradientSolver",
+    "Path": "RegularizationPath",
+    "Program": "BooleanProgram",
+    "Scheme": "ConstraintScheme",
+    "best_other": "oracles.best_other",
+    "compare": "compare_backends",
+    "path": "fit_path",
+    "select": "grid_select",
+    "worst": "oracles.worst",
+}
+"""Names of version 0.1, and what they are called now."""
+
+_BY_NAME = {entry.name: entry for entry in NAMES}
+
+
+def of_kind(*kinds: str) -> list[Name]:
+    """Return the entries of some kinds, in order."""
+    return [entry for entry in NAMES if entry.kind in kinds]
+
+
+def load(name: str) -> Any:
+    """Return what a public name stands for.
+
+    >>> load("M3N").__module__
+    'structopt.formulations.m3n'
+    """
+    if name in _BY_NAME:
+        return _BY_NAME[name].load()
+    if name in MODULES:
+        return importlib.import_module(f"structopt.{MODULES[name]}")
+    if name in RENAMED:
+        raise AttributeError(f"structopt.{name} is now structopt.{RENAMED[name]}.")
+    raise AttributeError(f"module 'structopt' has no attribute {name!r}")
+
+
+def public() -> list[str]:
+    """Return every public name."""
+    return [*_BY_NAME, *MODULES]
+
+
+def stub() -> str:
+    """Return the text of ``__init__.pyi``: the same names, for type checkers."""
+    lines = ["# written by python -m structopt.names", "__version__: str"]
+    for name, home in MODULES.items():
+        package, _, module = f"structopt.{home}".rpartition(".")
+        lines.append(f"from {package} import {module} as {name}")
+    lines += [f"from structopt.{e.home} import {e.name} as {e.name}" for e in NAMES]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    Path(__file__).with_name("__init__.pyi").write_text(stub())

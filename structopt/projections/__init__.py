@@ -1,1 +1,0 @@
-"""Exact Euclidean projections, each with a bound on its own error."""

@@ -1,0 +1,1 @@
+"""Records of a run: rounds, certificate, result, checkpoint."""

@@ -1,0 +1,107 @@
+r"""The oracles of arborescences by networkx: slow, short, and what the compiled ones must equal.
+
+The functions take what those of :mod:`structopt.structures.arborescence.kernels` take. They find
+trees of the same score; among equally good trees they may choose others.
+
+>>> import numpy as np
+>>> head, dependent = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 1])
+>>> one = (np.array([0, 4]), head, dependent, np.array([0, 2]))
+>>> decode(np.array([1.0, 0.0, 5.0, 9.0]), *one, np.zeros(2, int), 0.0, False)
+(array([3, 1]), -1)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import islice
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from structopt.arrays import Floats, Ints
+
+
+def decode(
+    scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, gold: Ints,
+    cost: float, single_root: bool,
+) -> tuple[Ints, int]:  # fmt: skip
+    """Return the best tree of every sentence as arcs, and the first sentence without one or -1."""
+    answer = np.zeros(tokens[-1], dtype=np.int64)
+    augmented = scores + cost
+    if cost:
+        augmented[gold] = scores[gold]
+    for i in range(len(tokens) - 1):
+        graph = _graph(augmented, arcs[i], arcs[i + 1], head, dependent)
+        tree = _best(graph, single_root)
+        if tree is None:
+            return answer, i
+        answer[tokens[i] : tokens[i + 1]] = [tree[v] for v in range(1, len(tree) + 1)]
+    return answer, -1
+
+
+def best_other(
+    scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, gold: Ints,
+    single_root: bool,
+) -> tuple[Ints, Any]:  # fmt: skip
+    """Return the best tree of every sentence other than gold, and where there is none."""
+    answer, missing = gold.copy(), np.zeros(len(tokens) - 1, dtype=bool)
+    for i in range(len(tokens) - 1):
+        own = slice(int(tokens[i]), int(tokens[i + 1]))
+        graph = _graph(scores, arcs[i], arcs[i + 1], head, dependent)
+        two = (np.array(t) for t in islice(_decreasing(graph, single_root), 2))
+        other = next((t for t in two if not np.array_equal(t, gold[own])), None)
+        missing[i] = other is None
+        if other is not None:
+            answer[own] = other
+    return answer, missing
+
+
+def k_best(table: Floats, single_root: bool, k: int) -> Ints:
+    """Return the heads of the k best trees as rows, best first (-1 for the root's own)."""
+    dependent, head = np.nonzero(np.isfinite(table))
+    kept = (head != dependent) & (dependent > 0)
+    dependent, head = dependent[kept], head[kept]
+    graph = _graph(table[dependent, head], 0, len(head), head, dependent)
+    rows = [[-1, *head[t]] for t in islice(_decreasing(graph, single_root), k)]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(table))
+
+
+def _graph(scores: Floats, first: int, stop: int, head: Ints, dependent: Ints) -> nx.DiGraph:
+    graph = nx.DiGraph()
+    for a in range(int(first), int(stop)):
+        graph.add_edge(int(head[a]), int(dependent[a]), weight=float(scores[a]), arc=a)
+    return graph
+
+
+def _best(graph: nx.DiGraph, single_root: bool) -> dict[int, int] | None:
+    """Return the arc into every node of the best tree; None if there is no tree."""
+    if not single_root:
+        return _spanning(graph)
+    best, answer = -np.inf, None
+    for child in list(graph.successors(0)):
+        inside = graph.copy()
+        inside.remove_edges_from([(0, v) for v in graph.successors(0) if v != child])
+        tree = _spanning(inside)
+        if tree is not None:
+            chosen = set(tree.values())
+            value = sum(e["weight"] for _, _, e in graph.edges(data=True) if e["arc"] in chosen)
+            if value > best:
+                best, answer = value, tree
+    return answer
+
+
+def _spanning(graph: nx.DiGraph) -> dict[int, int] | None:
+    try:
+        tree = nx.maximum_spanning_arborescence(graph, attr="weight")
+    except nx.NetworkXException:
+        return None
+    return {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
+
+
+def _decreasing(graph: nx.DiGraph, single_root: bool) -> Iterator[list[int]]:
+    """Yield the arcs of every tree, by token, best first."""
+    for tree in nx.ArborescenceIterator(graph, minimum=False):
+        if not single_root or tree.out_degree(0) == 1:
+            heads = {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
+            yield [heads[v] for v in sorted(heads)]

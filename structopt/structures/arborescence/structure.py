@@ -1,0 +1,233 @@
+r"""A head for every token of a sentence: dependency trees as spanning arborescences.
+
+    score(y) = sum_m w . f(y_m, m),    loss(gold, y) = sum_m [y_m != gold_m],
+
+where y_m is the head of token m = 1 .. T, 0 is the root, f(h, m) are the features of the arc from
+h to m, and y must be a tree that hangs on the root. The loss is one minus the unlabelled
+attachment score, times T.
+
+>>> import numpy as np, structopt as so
+>>> x = np.zeros((3, 2, 1))  # heads (root, 1, 2) x dependents (1, 2) x features
+>>> x[0, 0], x[0, 1], x[1, 1], x[2, 0] = 1, 2, 5, 7
+>>> structure = so.Arborescence().fitted([x], [[0, 1]])
+>>> structure.argmax(x, np.ones(1)), structure.argmin(x, np.ones(1))
+([2, 0], [0, 0])
+>>> structure.k_best(x, np.ones(1), 5)
+[[2, 0], [0, 1], [0, 0]]
+>>> structure.joint_features(x, [2, 0]).toarray()
+array([[9.]])
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats, Ints, base_matrix, check_weights
+from structopt.errors import InvalidInputError
+from structopt.structures.arborescence import kernels as arborescence_kernels
+from structopt.structures.arborescence.inputs import Sentences, stack_sentences
+from structopt.structures.arborescence.shard import ArborescenceShard, arc_scores, check_tree
+from structopt.structures.base.shard import ExampleShard, Shard
+from structopt.structures.base.structure import Structure, check_lengths
+
+DECODERS = ("compiled", "networkx")
+
+
+class Arborescence(Structure):
+    r"""Dependency trees: X is a list of sentences with features on arcs, Y a list of heads.
+
+    Parameters
+    ----------
+    single_root : bool
+        Whether exactly one token may hang on the root.
+    decoder : {"compiled", "networkx"}
+        Who decodes. "networkx" is the slow reference that the compiled kernels must agree with.
+
+    Attributes
+    ----------
+    n_features_ : int
+        Features of an arc, and weights.
+
+    Notes
+    -----
+    A sentence of T tokens is an array (T + 1, T, d) of heads x dependents x features; a sparse
+    matrix with (T + 1) T rows in that order; a pair (arcs, features) of some candidate arcs, (m, 2)
+    integers (head, dependent) with the root 0 and tokens from 1, and their m rows; or a
+    networkx.DiGraph with nodes 0 .. T and an attribute "features" on its edges. An output is a list
+    of T heads. Decoding is Edmonds' algorithm in O(T^2), the best tree other than gold takes up to
+    T of these, and k trees up to k T.
+    """
+
+    releases_gil: ClassVar[bool] = True
+
+    def __init__(self, single_root: bool = False, decoder: str = "compiled") -> None:
+        self.single_root = single_root
+        self.decoder = decoder
+
+    # ------------------------------------------------------------------ fitting and encoding
+    def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Return a copy that knows the number of features."""
+        if self.decoder not in DECODERS:
+            raise InvalidInputError(f"decoder is {self.decoder!r}; it must be one of {DECODERS}.")
+        check_lengths(X, Y)
+        fitted = copy.copy(self)
+        fitted.n_features_ = int(stack_sentences([X[0]]).features.shape[1])
+        return fitted
+
+    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
+        """Encode sentences with their gold heads; ``start`` numbers the first in messages."""
+        check_lengths(X, Y)
+        sentences, gold = self._stack(X, Y, start)
+        if self.decoder == "networkx":
+            return ExampleShard(self, X, Y, start)
+        return ArborescenceShard(sentences, gold, bool(self.single_root), start)
+
+    # ------------------------------------------------------------------ one example
+    def joint_features(self, x: Any, y: Any) -> Any:
+        """Return the summed features of the arcs of y: a sparse row."""
+        sentences, arcs = self._stack([x], [y])
+        ones = sp.csr_array(np.ones((1, len(arcs))))
+        return sp.csr_array(ones @ sp.csr_array(sentences.features)[arcs])
+
+    def loss(self, y: Any, other: Any) -> float:
+        """Return the number of tokens whose head differs."""
+        return float(self.part_errors(y, other))
+
+    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> list[int]:
+        """Return the heads of the best tree, loss-augmented if gold is given."""
+        return self._decode([x], [gold], weights, 0.0 if gold is None else 1.0)[0]
+
+    def argmin(self, x: Any, weights: Floats) -> list[int]:
+        """Return the heads of the tree with the lowest score."""
+        return self._decode([x], [None], -np.asarray(weights), 0.0)[0]
+
+    def second_best(self, x: Any, weights: Floats, gold: Any) -> list[int] | None:
+        """Return the heads of the best tree other than gold; None if there is no other."""
+        sentences, right = self._stack([x], [gold])
+        given = (self._scores(sentences, weights), *sentences[1:], right, bool(self.single_root))
+        arcs, missing = self._decoder().best_other(*given)
+        return None if missing[0] else sentences.head[arcs].tolist()
+
+    def k_best(self, x: Any, weights: Floats, k: int) -> list[list[int]]:
+        """Return the heads of the k best trees, best first (fewer if there are fewer)."""
+        if k < 1:
+            raise InvalidInputError(f"k is {k}; ask for at least one output.")
+        s, _ = self._stack([x], [None])
+        given = (self._scores(s, weights), 0, int(s.arcs[-1]), s.head, s.dependent)
+        table, _ = arborescence_kernels.tables(*given, int(s.tokens[-1]) + 1)
+        trees = self._decoder().k_best(table, bool(self.single_root), k)
+        check_tree(-1 if len(trees) else 0)
+        return [row.tolist() for row in trees[:, 1:]]
+
+    def part_count(self, y: Any) -> int:
+        """Return the number of tokens."""
+        return len(y)
+
+    def part_errors(self, y: Any, other: Any) -> int:
+        """Return the number of tokens whose head differs: T times one minus the UAS."""
+        gold, predicted = _heads(y), _heads(other)
+        if len(gold) != len(predicted):
+            raise InvalidInputError(
+                f"Outputs of {len(gold)} and {len(predicted)} heads cannot be compared."
+            )
+        return int(np.count_nonzero(gold != predicted))
+
+    # ------------------------------------------------------------------ many examples
+    def predict(self, X: Sequence[Any], weights: Floats) -> list[list[int]]:
+        """Return the heads of every sentence's best tree, in one pass."""
+        return self._decode(X, [None] * len(X), weights, 0.0) if len(X) else []
+
+    def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
+        """Return ``(feature, "arc")`` for each weight; features are x0, x1, ... unless named."""
+        columns = [f"x{j}" for j in range(self.n_features_)] if inputs is None else inputs
+        return [(name, "arc") for name in columns]
+
+    # ------------------------------------------------------------------ inside
+    def _stack(self, X: Any, Y: Sequence[Any], start: int = 0) -> tuple[Sentences, Ints]:
+        """Return checked sentences and the rows of gold arcs (zeros where y is None)."""
+        s = stack_sentences(X, self.n_features_, start=start)
+        gold = np.zeros(s.tokens[-1], dtype=np.int64)
+        for i, y in enumerate(Y):
+            if y is not None:
+                a, b = int(s.tokens[i]), int(s.tokens[i + 1])
+                heads = self._tree(y, b - a, start + i)
+                row = np.full((b - a + 1, b - a + 1), -1)
+                own = slice(int(s.arcs[i]), int(s.arcs[i + 1]))
+                row[s.head[own], s.dependent[own]] = np.arange(own.start, own.stop)
+                gold[a:b] = row[heads, np.arange(1, b - a + 1)]
+                if np.any(gold[a:b] < 0):
+                    m = int(np.argmax(gold[a:b] < 0))
+                    raise InvalidInputError(
+                        f"The arc ({heads[m]}, {m + 1}) of the output of example {start + i} is "
+                        "not among its candidates.",
+                        example=start + i,
+                    )
+        return s, gold
+
+    def _tree(self, y: Any, length: int, example: int) -> Ints:
+        """Return heads as integers; refuse what is not a tree."""
+        heads = _heads(y, example)
+        if len(heads) != length:
+            raise InvalidInputError(
+                f"Example {example} has {length} tokens but {len(heads)} heads.", example=example
+            )
+        problem = ""
+        if np.any((heads < 0) | (heads > length)):
+            m = int(np.argmax((heads < 0) | (heads > length)))
+            problem = f"token {m + 1} has the head {heads[m]}, not one of 0 to {length}"
+        elif self.single_root and np.count_nonzero(heads == 0) != 1:
+            roots = np.count_nonzero(heads == 0)
+            problem = f"{roots} tokens hang on the root, and single_root asks for one"
+        else:
+            up = np.concatenate([[0], heads])
+            reached = up
+            for _ in range(length.bit_length()):  # pointers jump twice as far each time
+                reached = reached[reached]
+            if reached.any():
+                problem = f"token {int(np.argmax(reached > 0))} is on or below a cycle of heads"
+        if problem:
+            raise InvalidInputError(
+                f"The output of example {example} is no tree: {problem}.", example=example
+            )
+        return heads
+
+    def _decoder(self) -> Any:
+        if self.decoder == "networkx":
+            from structopt.structures.arborescence import reference as arborescence_reference
+
+            return arborescence_reference
+        return arborescence_kernels
+
+    def _scores(self, sentences: Sentences, weights: Any) -> Floats:
+        w = check_weights(weights, self.n_features_)
+        return arc_scores(base_matrix(sentences.features), w)
+
+    def _decode(self, X: Any, Y: Sequence[Any], weights: Any, cost: float) -> list[list[int]]:
+        s, gold = self._stack(X, Y)
+        given = (self._scores(s, weights), *s[1:], gold, cost, bool(self.single_root))
+        arcs, without = self._decoder().decode(*given)
+        check_tree(without)
+        heads = s.head[arcs].tolist()
+        return [heads[a:b] for a, b in pairwise(s.tokens.tolist())]
+
+
+def _heads(y: Any, example: int | None = None) -> Ints:
+    """Return a sequence of heads as integers."""
+    try:
+        heads = np.asarray(y if isinstance(y, np.ndarray) else list(y))
+    except (TypeError, ValueError):
+        heads = np.zeros(0)
+    if heads.ndim != 1 or heads.dtype.kind not in "iu":
+        where = "" if example is None else f" of example {example}"
+        raise InvalidInputError(
+            f"The output{where} is {y!r}: give the head of every token as an integer, 0 for the "
+            "root.",
+            example=example,
+        )
+    return heads.astype(np.int64)

@@ -1,0 +1,1 @@
+"""What every structure shares: the contract, shards, oracles, parts."""

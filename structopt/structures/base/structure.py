@@ -1,0 +1,200 @@
+r"""What an output can be: the contract that every structure keeps.
+
+A structure of your own needs three methods for one example; the rest has defaults or is an ability
+that formulations ask for by name.
+
+>>> import numpy as np, structopt as so
+>>> class Sign(so.Structure):
+...     '''y is -1 or +1, phi(x, y) = y * x / 2.'''
+...     def joint_features(self, x, y):
+...         return 0.5 * y * np.asarray(x)
+...     def loss(self, y, other):
+...         return float(y != other)
+...     def argmax(self, x, weights, *, gold=None):
+...         return max((-1, 1), key=lambda y: self.joint_features(x, y) @ weights
+...                    + (0.0 if gold is None else self.loss(gold, y)))
+>>> sorted(Sign().abilities())
+['argmax']
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Sequence, Sized
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.parameters import Parameters
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    slack_rescaled,
+    worst,
+)
+from structopt.structures.base.shard import ExampleShard, Shard, as_row
+
+ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled", "marginals")
+
+
+class Structure(Parameters):
+    """Base of every structure: the set of outputs of an example, their features and their loss.
+
+    Write `joint_features`, `loss` and `argmax`; add `argmin`, `second_best`, `k_best` or
+    `slack_rescaled` where you can answer them. A structure handed to a model is never changed:
+    :meth:`fitted` returns a copy that knows its dimension (`n_features_`).
+    """
+
+    exact: ClassVar[bool] = True
+    """Whether `argmax` finds the true optimum; a certificate says so when it does not."""
+    releases_gil: ClassVar[bool] = False
+    """Whether passes run well in threads."""
+
+    n_features_: int
+
+    # ------------------------------------------------------------------ what a user writes
+    def joint_features(self, x: Any, y: Any) -> Any:
+        """Return phi(x, y): a vector, or one sparse row."""
+        raise NotImplementedError(f"{type(self).__name__} must define joint_features(x, y).")
+
+    def loss(self, y: Any, other: Any) -> float:
+        """Return the loss of predicting ``other`` where ``y`` is right; 0 when they are equal."""
+        raise NotImplementedError(f"{type(self).__name__} must define loss(y, other).")
+
+    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
+        """Return the y that maximises ``w . phi(x, y)``, plus ``loss(gold, y)`` given gold."""
+        raise NotImplementedError(f"{type(self).__name__} must define argmax(x, weights, gold=).")
+
+    # ------------------------------------------------------------------ abilities
+    def argmin(self, x: Any, weights: Floats) -> Any:
+        """Return the y that minimises ``w . phi(x, y)``."""
+        raise self._lacks("argmin")
+
+    def second_best(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the best y other than gold, or None if there is no other."""
+        if "k_best" not in self.abilities():
+            raise self._lacks("second_best")
+        others = (y for y in self.k_best(x, weights, 2) if self.loss(gold, y) > 0)
+        return next(others, None)
+
+    def k_best(self, x: Any, weights: Floats, k: int) -> list[Any]:
+        """Return the k best outputs, best first (fewer if there are fewer)."""
+        raise self._lacks("k_best")
+
+    def slack_rescaled(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the y that maximises ``loss(gold, y) * (1 - w . delta(y))``."""
+        raise self._lacks("slack_rescaled")
+
+    def marginals(self, X: Sequence[Any], weights: Floats) -> list[Floats]:
+        """Return, for every example, the probability of each label at each part.
+
+        Under ``p(y) ~ exp(w . phi(x, y))``; columns are in the order of ``labels_``.
+        """
+        raise self._lacks("marginals")
+
+    def abilities(self) -> frozenset[str]:
+        """Return the names of the questions this structure can answer."""
+        mine = {a for a in ABILITIES if getattr(type(self), a) is not getattr(Structure, a)}
+        return frozenset(mine | ({"second_best"} if "k_best" in mine else set()))
+
+    def why_not(self, ability: str) -> str:
+        """Return a sentence on why an ability is missing, where there is more to say."""
+        return ""
+
+    def part_count(self, y: Any) -> int:
+        """Return how many parts of y can be wrong; scores are per part."""
+        return len(y) if isinstance(y, Sized) and not isinstance(y, str) else 1
+
+    def part_errors(self, y: Any, other: Any) -> int:
+        """Return how many parts of ``other`` differ from ``y``."""
+        parts = self.part_count(y)
+        if parts == 1 or not isinstance(other, Sequence) or len(other) != parts:
+            return parts if self.loss(y, other) > 0 else 0
+        return sum(bool(a != b) for a, b in zip(y, other, strict=True))
+
+    # ------------------------------------------------------------------ fitting and encoding
+    def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Return a copy that knows the dimension, the labels and whatever else data decides."""
+        check_lengths(X, Y)
+        fitted = copy.copy(self)
+        row = as_row(self.joint_features(X[0], Y[0]))
+        fitted.n_features_ = row.shape[1]
+        return fitted
+
+    def fit(self, X: Any, Y: Any) -> Self:
+        """Renamed: see :meth:`fitted`."""
+        raise AttributeError(
+            "Structure.fit(X, Y) is now Structure.fitted(X, Y): it returns a copy."
+        )
+
+    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
+        """Encode examples with their gold outputs; ``start`` numbers the first in messages."""
+        check_lengths(X, Y)
+        for i, (x, y) in enumerate(zip(X, Y, strict=True)):
+            row = as_row(self.joint_features(x, y))
+            if row.shape[1] != self.n_features_ or not np.all(np.isfinite(row.data)):
+                raise InvalidInputError(
+                    f"joint_features of example {start + i} has {row.shape[1]} entries (expected "
+                    f"{self.n_features_}) or one that is not finite.",
+                    example=start + i,
+                )
+        return ExampleShard(self, X, Y, start)
+
+    def encode_references(
+        self,
+        X: Sequence[Any],
+        Y: Sequence[Any],
+        *,
+        distance: Callable[[Any, Any], float] | None,
+        start: int,
+    ) -> Shard | None:
+        """Encode examples with lists of good outputs, or None to leave that to `References`."""
+        return None
+
+    def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
+        """Return argmax for every example."""
+        return [self.argmax(x, weights) for x in X]
+
+    def nonnegative_weights(self) -> Ints:
+        """Return which weights must stay >= 0 for the oracles to be right; usually none."""
+        return np.zeros(0, dtype=np.int64)
+
+    def note(self) -> str:
+        """Return what a certificate should say about the oracles' answers; usually nothing."""
+        return ""
+
+    def feature_names(self) -> list[tuple[str, str]] | None:
+        """Return ``(feature, label)`` for each weight; None if unknown."""
+        return None
+
+    # ------------------------------------------------------------------ dispatch
+    def answer(self, oracle: Oracle, x: Any, gold: Any, weights: Floats) -> Any:
+        """Answer one oracle for one example with the per-example methods."""
+        if oracle is loss_augmented:
+            return self.argmax(x, weights, gold=gold)
+        if oracle is best_other:
+            return self.second_best(x, weights, gold)
+        if oracle is slack_rescaled:
+            return self.slack_rescaled(x, weights, gold)
+        if oracle is worst:
+            return self.argmin(x, weights)
+        raise IncompatibleError(f"{type(self).__name__} does not know the oracle {oracle.name!r}.")
+
+    def _lacks(self, ability: str) -> IncompatibleError:
+        return IncompatibleError(
+            f"{type(self).__name__} has no {ability!r}; it offers {sorted(self.abilities())}."
+        )
+
+
+def check_lengths(X: Sequence[Any], Y: Sequence[Any]) -> None:
+    """Refuse an empty data set and inputs and outputs of different number."""
+    n_inputs = X.shape[0] if hasattr(X, "shape") else len(X)  # a sparse matrix has no len
+    if n_inputs != len(Y):
+        raise InvalidInputError(
+            f"{n_inputs} inputs but {len(Y)} outputs: give one output per input."
+        )
+    if n_inputs == 0:
+        raise InvalidInputError("The data set is empty: give at least one example.")

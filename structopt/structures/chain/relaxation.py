@@ -1,0 +1,116 @@
+r"""Label sequences as their marginal polytope.
+
+    Z = {(n, e) >= 0 : sum_k n_1(k) = 1,  sum_k e_t(j, k) = n_t(j),  sum_j e_t(j, k) = n_{t+1}(k)}
+
+Its corners are the label sequences: a chain has no cycle that local consistency could miss. Parts
+are all node marginals, position by position, and then all edge marginals.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats
+from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
+from structopt.structures.chain import projection_kernels as kernels
+from structopt.structures.chain.marginals import inner, sum_features
+
+if TYPE_CHECKING:
+    from structopt.structures.chain.shard import ChainShard
+
+MAX_SWEEPS = 20_000
+"""Dual steps of one sequence; a projection that needs more says how far off it may be."""
+
+
+class ChainRelaxation(Relaxation):
+    """The marginal polytopes of stacked sequences.
+
+    Parameters
+    ----------
+    shard : ChainShard
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from structopt.structures.chain.shard import ChainShard
+    >>> shard = ChainShard(np.eye(2), np.array([0, 2]), np.array([0, 1]), np.ones(2), False)
+    >>> relaxation = ChainRelaxation(shard)
+    >>> relaxation.gold  # a at the first position, b at the second, then the transition a-b
+    array([1., 0., 0., 1., 0., 1., 0., 0.])
+    >>> relaxation.project(3.0 * relaxation.gold, error=1e-6).point.round(6)
+    array([1., 0., 0., 1., 0., 1., 0., 0.])
+    """
+
+    def __init__(self, shard: ChainShard) -> None:
+        self._shard, k = shard, shard.n_labels
+        count, self._inner = len(shard.gold), inner(shard.offsets)
+        self._nodes = count * k
+        example = np.repeat(np.arange(shard.n_examples), np.diff(shard.offsets))
+        self.owner = np.concatenate([np.repeat(example, k), np.repeat(example[self._inner], k * k)])
+        node, edge = np.zeros((count, k)), np.zeros((len(self._inner), k, k))
+        node[np.arange(count), shard.gold] = 1.0
+        edge[np.arange(len(edge)), shard.gold[self._inner], shard.gold[self._inner + 1]] = 1.0
+        self.gold = np.concatenate([node.ravel(), edge.ravel()])
+        wrong = shard.cost[:, None] * (1.0 - node)
+        self.loss = np.concatenate([wrong.ravel(), np.zeros(edge.size)])
+        self.loss_constant = np.zeros(shard.n_examples)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the score of every label at every position, and of every transition."""
+        shard = self._shard
+        scores = shard.part_scores(weights)
+        node = scores.unary.copy()
+        node[shard.offsets[:-1]] += scores.start
+        node[shard.offsets[1:] - 1] += scores.end
+        edge = np.broadcast_to(scores.transition, (len(self._inner), *scores.transition.shape))
+        return np.concatenate([node.ravel(), edge.ravel()])
+
+    def features(self, z: Floats) -> Floats:
+        """Return the features of marginals, summed over all sequences."""
+        node, edge = self._split(z)
+        return sum_features(self._shard, node, edge.sum(axis=0))
+
+    def project(self, z: Floats, *, error: float, state: Any = None) -> Projected:
+        """Project by accelerated dual ascent on every sequence; the state is its multipliers."""
+        node, edge = self._split(z)
+        if state is None:
+            state = (np.zeros((len(edge), self._shard.n_labels)),) * 2
+        left, right = state[0].copy(), state[1].copy()
+        wanted = 0.5 * error * error / self._shard.n_examples
+        node, edge, gap = kernels.project(
+            node, edge, self._shard.offsets, left, right, wanted, MAX_SWEEPS
+        )
+        point = np.concatenate([node.ravel(), edge.ravel()])
+        return Projected(point, float(np.sqrt(2.0 * gap)), (left, right))
+
+    def polytope(self) -> Polytope:
+        """Return local consistency, and a sum of 1 at every first position."""
+        shard, k = self._shard, self._shard.n_labels
+        count, edges, n = len(shard.gold), len(self._inner), shard.n_examples
+        first = sp.csr_array((np.ones(n), (np.arange(n), shard.offsets[:-1])), shape=(n, count))
+        total = sp.kron(first, np.ones((1, k)))
+        here = sp.csr_array((np.ones(edges), (np.arange(edges), self._inner)), (edges, count))
+        then = sp.csr_array((np.ones(edges), (np.arange(edges), self._inner + 1)), (edges, count))
+        one, eye = np.ones((1, k)), sp.eye_array(k)
+        each = sp.eye_array(edges)
+        A = (
+            sp.block_array(
+                [
+                    [total, None],
+                    [-sp.kron(here, eye), sp.kron(each, sp.kron(eye, one))],
+                    [-sp.kron(then, eye), sp.kron(each, sp.kron(one, eye))],
+                ],
+                format="csr",
+            )
+            if edges
+            else sp.csr_array(total)
+        )
+        b = np.concatenate([np.ones(n), np.zeros(2 * edges * k)])
+        return Polytope(A, b, np.ones(len(b), dtype=bool))
+
+    def _split(self, z: Floats) -> tuple[Floats, Floats]:
+        k = self._shard.n_labels
+        return z[: self._nodes].reshape(-1, k), z[self._nodes :].reshape(-1, k, k)

@@ -1,0 +1,1 @@
+"""Any structure under hard constraints."""

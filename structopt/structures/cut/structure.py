@@ -1,0 +1,218 @@
+r"""A label 0 or 1 for every node of a graph whose edges reward agreement.
+
+    score(y) = sum_j y_j (u . x_j) - sum over edges e = (i, j) of [y_i != y_j] (v . x_e),   v >= 0,
+    loss(gold, y) = sum_j class_weight[gold_j] [y_j != gold_j]                (weighted Hamming).
+
+This is the binary associative Markov network: with edge features and edge weights >= 0 the best
+labelling is a minimum cut. Weights are u (one a node feature), then v (one an edge feature).
+
+>>> import numpy as np, structopt as so
+>>> x = ([(0, 1), (1, 2)], np.array([[2.0], [-0.5], [1.0]]))  # a path; every edge alike
+>>> structure = so.GraphCut().fitted([x], [[1, 1, 1]])
+>>> structure.argmax(x, np.array([1.0, 0.0])), structure.argmax(x, np.array([1.0, 1.0]))
+([1, 0, 1], [1, 1, 1])
+>>> structure.joint_features(x, [1, 0, 1]).toarray()
+array([[ 3., -2.]])
+>>> structure.nonnegative_weights()
+array([1])
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.structures.base.labels import LabelSet
+from structopt.structures.base.oracles import best_other, loss_augmented, worst
+from structopt.structures.base.structure import Structure, check_lengths
+from structopt.structures.cut.inputs import LabelledGraph, labels_of, read_graph
+from structopt.structures.cut.search import two_sides
+from structopt.structures.cut.shard import HARD, CutShard
+
+DECODERS = ("compiled", "networkx")
+
+
+class GraphCut(Structure):
+    r"""Binary associative Markov networks; the output of an example is a list of labels.
+
+    An input x is ``(edges, node_features)`` or ``(edges, node_features, edge_features)``, where
+    edges is an array (E, 2) of node numbers or a networkx graph (whose nodes, in its order, have
+    the rows of node_features), or a networkx graph alone with the attribute ``features`` at its
+    nodes and perhaps its edges. Without edge features every edge has the single feature 1. An
+    output y is a sequence (or an array of any shape) with a label for each node, or a mapping.
+
+    Parameters
+    ----------
+    labels : sequence of two
+        What label 0 and label 1 are called.
+    class_weight : mapping, "balanced" or None
+        Factor of the loss where a label is gold.
+    decoder : {"compiled", "networkx"}
+        Who finds minimum cuts. "networkx" is the slow reference.
+
+    Attributes
+    ----------
+    labels_ : LabelSet
+    n_node_features_, n_edge_features_, n_features_ : int
+        Weights of nodes, of edges, and all.
+    bipartite_ : bool
+        Whether every training graph is bipartite. If so there is `argmin` (which StructRMM needs);
+        otherwise the worst labelling is a maximum cut, and is refused.
+
+    Notes
+    -----
+    Taskar, Lacoste-Julien and Jordan (2006), section 2.1; Taskar, Chatalbashev and Koller (2004).
+    """
+
+    labels_: LabelSet
+    class_weight_: Floats
+    n_node_features_: int
+    n_edge_features_: int
+    bipartite_: bool
+
+    def __init__(
+        self,
+        labels: Sequence[Any] = (0, 1),
+        class_weight: Mapping[Any, float] | str | None = None,
+        decoder: str = "compiled",
+    ) -> None:
+        self.labels = labels
+        self.class_weight = class_weight
+        self.decoder = decoder
+
+    # ------------------------------------------------------------------ fitting and encoding
+    def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Return a copy that knows the dimensions, and whether all graphs are bipartite."""
+        check_lengths(X, Y)
+        if self.decoder not in DECODERS:
+            raise InvalidInputError(f"decoder is {self.decoder!r}; it must be one of {DECODERS}.")
+        found = LabelSet(self.labels)
+        if len(found) != 2:
+            raise InvalidInputError(f"labels is {self.labels!r}: GraphCut needs exactly two.")
+        graphs = [read_graph(x, None, None, i) for i, x in enumerate(X)]
+        gold = [
+            found.encode(labels_of(g, y, i), example=i)
+            for i, (g, y) in enumerate(zip(graphs, Y, strict=True))
+        ]
+        fitted = copy.copy(self)
+        fitted.labels_ = found
+        fitted.class_weight_ = found.weights(self.class_weight, np.concatenate(gold))
+        fitted.n_node_features_ = int(graphs[0].node_features.shape[1])
+        with_edges = next((g for g in graphs if len(g.edges)), graphs[0])
+        fitted.n_edge_features_ = int(with_edges.edge_features.shape[1])
+        fitted.n_features_ = fitted.n_node_features_ + fitted.n_edge_features_
+        fitted.bipartite_ = all(
+            two_sides(g.node_features.shape[0], g.edges) is not None for g in graphs
+        )
+        return fitted
+
+    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> CutShard:
+        """Encode examples with their gold labels; ``start`` numbers the first in messages."""
+        check_lengths(X, Y)
+        graphs = [self._graph(x, i) for i, x in enumerate(X, start)]
+        gold = [
+            self.labels_.encode(labels_of(g, y, i), example=i)
+            for i, (g, y) in enumerate(zip(graphs, Y, strict=True), start)
+        ]
+        return self._shard(graphs, np.concatenate(gold), start)
+
+    def abilities(self) -> frozenset[str]:
+        """Return the questions it can answer: `argmin` only where all graphs are bipartite."""
+        mine = super().abilities()
+        return mine if getattr(self, "bipartite_", False) else mine - {"argmin"}
+
+    def why_not(self, ability: str) -> str:
+        """Return why an ability is missing."""
+        return f"With these graphs {HARD}." if ability == "argmin" else ""
+
+    def nonnegative_weights(self) -> Ints:
+        """Return the edge weights: with one below 0 decoding would be a maximum cut."""
+        return np.arange(self.n_node_features_, self.n_features_)
+
+    # ------------------------------------------------------------------ one example
+    def joint_features(self, x: Any, y: Any) -> Any:
+        """Return the features of nodes with label 1, minus those of cut edges: a sparse row."""
+        graph = self._graph(x)
+        labels = self.labels_.encode(labels_of(graph, y))
+        cut = labels[graph.edges[:, 0]] != labels[graph.edges[:, 1]]
+        nodes = np.asarray(graph.node_features[labels == 1].sum(axis=0)).ravel()
+        edges = np.asarray(graph.edge_features[cut].sum(axis=0)).ravel()
+        return sp.csr_array(np.concatenate([nodes, -edges]).reshape(1, -1))
+
+    def loss(self, y: Any, other: Any) -> float:
+        """Return the summed class weights of the nodes of y that ``other`` gets wrong."""
+        gold, predicted = self._codes(y), self._codes(other)
+        if len(gold) != len(predicted):
+            raise InvalidInputError(
+                f"Outputs of {len(gold)} and {len(predicted)} labels cannot be compared."
+            )
+        return float(self.class_weight_[gold] @ (gold != predicted))
+
+    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> list[Any]:
+        """Return the best labels, loss-augmented if gold is given."""
+        shard = self._single(x, gold)
+        asked = shard.argmax(weights) if gold is None else shard.ask(loss_augmented, weights)
+        return self.labels_.decode(asked.outputs)
+
+    def argmin(self, x: Any, weights: Floats) -> list[Any]:
+        """Return the labels with the lowest score; only where the graph is bipartite."""
+        return self.labels_.decode(self._single(x, None).ask(worst, weights).outputs)
+
+    def second_best(self, x: Any, weights: Floats, gold: Any) -> list[Any]:
+        """Return the best labels other than gold."""
+        return self.labels_.decode(self._single(x, gold).ask(best_other, weights).outputs)
+
+    def part_count(self, y: Any) -> int:
+        """Return the number of nodes."""
+        return len(self._codes(y))
+
+    def part_errors(self, y: Any, other: Any) -> int:
+        """Return the number of nodes at which ``other`` differs."""
+        return int(np.count_nonzero(self._codes(y) != self._codes(other)))
+
+    # ------------------------------------------------------------------ many examples
+    def predict(self, X: Sequence[Any], weights: Floats) -> list[list[Any]]:
+        """Return the best labels of every graph."""
+        if len(X) == 0:
+            return []
+        graphs = [self._graph(x, i) for i, x in enumerate(X)]
+        total = sum(g.node_features.shape[0] for g in graphs)
+        shard = self._shard(graphs, np.zeros(total, dtype=np.int64), 0)
+        labels = self.labels_.decode(shard.argmax(weights).outputs)
+        return [labels[a:b] for a, b in pairwise(shard.nodes.tolist())]
+
+    def feature_names(self) -> list[tuple[str, str]]:
+        """Return ``("x0", label 1), ...`` for node weights, ``("e0", "agree"), ...`` for edges."""
+        one = str(self.labels_[1])
+        rows = [(f"x{j}", one) for j in range(self.n_node_features_)]
+        return rows + [(f"e{j}", "agree") for j in range(self.n_edge_features_)]
+
+    # ------------------------------------------------------------------ inside
+    def _codes(self, y: Any) -> Ints:
+        if isinstance(y, Mapping):
+            raise IncompatibleError("Outputs given as mappings are compared only with their graph.")
+        return self.labels_.encode(np.ravel(y) if isinstance(y, np.ndarray) else y)
+
+    def _graph(self, x: Any, example: int | None = None) -> LabelledGraph:
+        return read_graph(x, self.n_node_features_, self.n_edge_features_, example)
+
+    def _single(self, x: Any, gold: Any) -> CutShard:
+        graph = self._graph(x)
+        n_nodes = graph.node_features.shape[0]
+        labels = [self.labels_[0]] * n_nodes if gold is None else labels_of(graph, gold)
+        return self._shard([graph], self.labels_.encode(labels), 0)
+
+    def _shard(self, graphs: list[LabelledGraph], gold: Ints, start: int) -> CutShard:
+        searches = None
+        if self.decoder == "networkx":
+            from structopt.structures.cut.reference import ReferenceCut
+
+            searches = [ReferenceCut(g.node_features.shape[0], g.edges) for g in graphs]
+        return CutShard(graphs, gold, self.class_weight_, start, searches)

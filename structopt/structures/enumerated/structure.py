@@ -1,0 +1,112 @@
+r"""Brute force over a finite set of outputs: the truth for tests and lessons.
+
+Every question is answered by looking at every output y of the example's set Y(x),
+
+    argmax_{y in Y(x)}  w . phi(x, y) + loss(gold, y),
+
+and where several are equally good, the first of the list wins.
+
+>>> import numpy as np
+>>> bits = Enumerated([(0, 0), (0, 1), (1, 0), (1, 1)], lambda x, y: np.asarray(x) * y)
+>>> bits.argmax([1.0, -2.0], np.ones(2)), bits.k_best([1.0, -2.0], np.ones(2), 2)
+((1, 0), [(1, 0), (0, 0)])
+>>> bits.second_best([1.0, -2.0], np.ones(2), (1, 0)), bits.loss((1, 0), (0, 0))
+((0, 0), 1.0)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from structopt.arrays import Floats
+from structopt.errors import InvalidInputError
+from structopt.structures.base.shard import Shard, as_row
+from structopt.structures.base.structure import Structure, check_lengths
+
+
+def zero_one(y: Any, other: Any) -> float:
+    """Return 1 if the outputs differ, else 0."""
+    return float(y != other)
+
+
+class Enumerated(Structure):
+    r"""A finite set of outputs, given as a list.
+
+    Parameters
+    ----------
+    outputs : list, or callable x -> list
+        The outputs of every example, or of example x. They must compare with ``==`` (tuples,
+        strings, numbers; not arrays).
+    joint_features : callable (x, y) -> vector
+        phi(x, y), dense or one sparse row.
+    loss : callable (gold, y) -> float, optional
+        By default 0/1.
+    """
+
+    # the callables take the place of the methods of the same name
+    joint_features: Callable[[Any, Any], Any]  # type: ignore[assignment]
+    loss: Callable[[Any, Any], float]  # type: ignore[assignment]
+
+    def __init__(
+        self,
+        outputs: Sequence[Any] | Callable[[Any], Sequence[Any]],
+        joint_features: Callable[[Any, Any], Any],
+        loss: Callable[[Any, Any], float] | None = None,
+    ) -> None:
+        self.outputs = outputs
+        self.joint_features = joint_features
+        self.loss = zero_one if loss is None else loss
+
+    def outputs_of(self, x: Any) -> list[Any]:
+        """Return every output that example x can have."""
+        outputs = list(self.outputs(x) if callable(self.outputs) else self.outputs)
+        if not outputs:
+            raise InvalidInputError("An example has no outputs at all: Enumerated needs some.")
+        return outputs
+
+    def score(self, x: Any, y: Any, weights: Floats) -> float:
+        """Return w . phi(x, y)."""
+        return float((as_row(self.joint_features(x, y)) @ weights)[0])
+
+    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
+        """Return the y that maximises ``w . phi(x, y)``, plus ``loss(gold, y)`` given gold."""
+
+        def value(y: Any) -> float:
+            return self.score(x, y, weights) + (0.0 if gold is None else self.loss(gold, y))
+
+        return max(self.outputs_of(x), key=value)
+
+    def argmin(self, x: Any, weights: Floats) -> Any:
+        """Return the y that minimises ``w . phi(x, y)``."""
+        return min(self.outputs_of(x), key=lambda y: self.score(x, y, weights))
+
+    def second_best(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the best y other than gold, or None if there is no other."""
+        others = [y for y in self.outputs_of(x) if y != gold]
+        return max(others, key=lambda y: self.score(x, y, weights), default=None)
+
+    def k_best(self, x: Any, weights: Floats, k: int) -> list[Any]:
+        """Return the k best outputs, best first (fewer if there are fewer)."""
+        return sorted(self.outputs_of(x), key=lambda y: -self.score(x, y, weights))[:k]
+
+    def slack_rescaled(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the y that maximises ``loss(gold, y) * (1 - w . delta(y))``."""
+        gold_score = self.score(x, gold, weights)
+
+        def value(y: Any) -> float:
+            return self.loss(gold, y) * (1.0 - (gold_score - self.score(x, y, weights)))
+
+        return max(self.outputs_of(x), key=value)
+
+    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
+        """Encode examples; refuse a gold output that is not in its example's set."""
+        check_lengths(X, Y)
+        for i, (x, y) in enumerate(zip(X, Y, strict=True), start):
+            if y not in self.outputs_of(x):
+                raise InvalidInputError(
+                    f"The gold output {y!r} of example {i} is not among its "
+                    f"{len(self.outputs_of(x))} outputs.",
+                    example=i,
+                )
+        return super().encode(X, Y, start=start)

@@ -1,0 +1,1 @@
+"""A label on every node of a tree."""

@@ -1,0 +1,1 @@
+"""Several binary labels at once."""

@@ -1,0 +1,1 @@
+"""Paths through a directed acyclic graph."""

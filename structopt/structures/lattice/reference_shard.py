@@ -1,0 +1,151 @@
+r"""Lattices with several references each: the oracles of LP (7) and LP (8).
+
+With references G_i (good paths) and s the score of a path at weights w,
+
+    LP (8):  max_{y not in G_i} s(y) - min_{g in G_i} s(g),
+    LP (7):  max_{y not in G_i} s(y) - s(g(y)),     g(y) the reference nearest to y.
+
+The best path outside G_i comes from one pass over the product of the lattice with the trie of G_i.
+For LP (7) paths are listed best first; the search ends with a proof once s(y) minus the lowest
+reference is no more than what has been found, since later paths score no higher.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from structopt.arrays import Floats, Ints, check_weights
+from structopt.errors import IncompatibleError
+from structopt.structures.base.oracles import Oracle, best_other, nearest_reference, worst_reference
+from structopt.structures.base.parts import Directions
+from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.lattice import kernels as lattice_kernels
+from structopt.structures.lattice.graph import Lattices, Paths
+from structopt.structures.lattice.shard import Costs, Trie, edge_directions, edge_scores
+from structopt.structures.references import structure as references
+
+
+class Pairs(NamedTuple):
+    """The good and the bad path of every example's constraint."""
+
+    good: Paths
+    bad: Paths
+
+
+class LatticeReferenceShard(Shard):
+    """Stacked lattices with a list of good paths each.
+
+    Parameters
+    ----------
+    lattices : Lattices
+    good : list of lists of arrays
+        The references of each lattice, as edge numbers.
+    costs : Costs
+        Of the structural distance, if there is no other.
+    distance : callable, optional
+        ``distance(reference, y)`` on paths as users write them.
+    """
+
+    def __init__(
+        self,
+        lattices: Lattices,
+        good: Sequence[Sequence[Ints]],
+        costs: Costs,
+        distance: Callable[[Any, Any], float] | None = None,
+    ) -> None:
+        self.lattices, self.costs, self.distance = lattices, costs, distance
+        self.base, self.n_examples = lattices.base, lattices.n_examples
+        self.good = [Paths.stacked(paths) for paths in good]
+        self._trie = Trie.of(lattices, good)
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Find the most violated pair of every lattice."""
+        if oracle not in (best_other, nearest_reference, worst_reference):
+            raise IncompatibleError(f"References does not know the oracle {oracle.name!r}.")
+        lattices = self.lattices
+        checked = check_weights(weights, self.base.shape[1])
+        score = edge_scores(self.base, checked, 0, len(lattices.tail))
+        bad = Paths(
+            *lattice_kernels.best_outside(
+                score, lattices.node_ptr, lattices.in_ptr, lattices.tail, *self._trie
+            )
+        )
+        pairs, exact = [], True
+        for i, good in enumerate(self.good):
+            # summed edge by edge, as the kernels do: a slice's sum may round another way
+            values = np.array([sum(score[good.of(g)].tolist()) for g in range(len(good.ptr) - 1)])
+            pair = (good.of(int(np.argmin(values))), bad.of(i))
+            if oracle is nearest_reference and len(values) > 1 and len(pair[1]):
+                pair, proven = self._nearest(i, score, values)
+                exact = exact and proven
+            pairs.append(pair)
+        found = Pairs(*(Paths.stacked(paths) for paths in zip(*pairs, strict=True)))
+        _, delta = lattice_kernels.compare(score, *found.good, *found.bad, *self.costs)
+        none = np.diff(found.bad.ptr) == 0
+        delta[none] = np.inf  # nothing but the references is possible
+        loss = np.array(
+            [
+                0.0 if none[i] else self._distances(i, found.bad.of(i), None).min()
+                for i in range(self.n_examples)
+            ]
+        )
+        return Answers(found, loss, delta, exact)
+
+    def _nearest(self, i: int, score: Floats, values: Floats) -> tuple[tuple[Ints, Ints], bool]:
+        """Return the most violated (good, bad) pair of lattice i, and whether that is proven."""
+        first, stop = self.lattices.edge_ptr[i : i + 2].tolist()
+        layout, good = self.lattices.one(i), self.good[i]
+        k = len(values) + 8
+        while True:
+            ptr, edges, value = lattice_kernels.k_best(score[first:stop], *layout, k)
+            listed = Paths(ptr, edges + first)
+            if self.distance is None:
+                r, g, proven = lattice_kernels.nearest_pair(
+                    *listed, value, *good, values, *self.costs
+                )
+            else:
+                r, g, proven = self._nearest_by_distance(i, listed, value, values)
+            proven = proven or len(value) < k
+            if proven or (k >= references.MAX_K and r >= 0):
+                return (good.of(int(g)), listed.of(int(r))), bool(proven)
+            k *= 4
+
+    def _nearest_by_distance(
+        self, i: int, listed: Paths, value: Floats, values: Floats
+    ) -> tuple[int, int, bool]:
+        """Do what the kernel `nearest_pair` does, in the user's distance."""
+        best, chosen, partner = -np.inf, -1, -1
+        for r, top in enumerate(value.tolist()):
+            if top - values.min() <= best:
+                return chosen, partner, True
+            path = listed.of(r)
+            if self._distances(i, path, None).min() == 0:
+                continue  # a reference
+            near = int(np.argmin(self._distances(i, path, self.distance)))
+            if top - values[near] > best:
+                best, chosen, partner = top - values[near], r, near
+        return chosen, partner, False
+
+    def _distances(self, i: int, path: Ints, distance: Any) -> Floats:
+        if distance is None:
+            return np.asarray(lattice_kernels.distances(*self.good[i], path, *self.costs))
+        named, good = self.lattices.named, self.good[i]
+        return np.array(
+            [distance(named(good.of(g)), named(path)) for g in range(len(good.ptr) - 1)]
+        )
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the pairs ``which``: the edges in which good and bad differ."""
+        parts = lattice_kernels.differing_edges(*outputs.good, *outputs.bad, which)
+        return edge_directions(*parts)
+
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from super().content()
+        yield from (self.lattices.node_ptr, self.lattices.in_ptr, self.lattices.tail)
+        yield np.array(self.costs)
+        for good in self.good:
+            yield from good

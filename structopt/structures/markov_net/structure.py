@@ -1,0 +1,300 @@
+r"""A label for every node of a graph, with weights on pairs of neighbouring labels.
+
+    score(y) = sum_s W[y_s] . x_s + sum_{st} T[y_s, y_t] . x_st,
+    loss(gold, y) = sum_s class_weight[gold_s] * [y_s != gold_s].
+
+x is a networkx graph of any shape. On forests every answer is exact. On graphs with cycles decoding
+is NP-hard; the relaxation over the local polytope gives a labelling and a bound, which certificates
+count in full: they stay valid, and their gap says what the relaxation left open.
+
+>>> import networkx as nx, numpy as np, structopt as so
+>>> x = nx.cycle_graph(4)
+>>> nx.set_node_attributes(x, {0: [1.0], 1: [0.2], 2: [-0.1], 3: [0.1]}, "x")
+>>> structure = so.MarkovNet().fitted([x], [{0: "sky", 1: "sky", 2: "sea", 3: "sea"}])
+>>> structure.feature_names()
+[('x0', 'sea'), ('x0', 'sky'), ('sea', 'sea'), ('sea', 'sky'), ('sky', 'sky')]
+>>> structure.argmax(x, np.array([0.0, 1.0, 0.5, 0.0, 0.5]))        # neighbours like to agree
+{0: 'sky', 1: 'sky', 2: 'sky', 3: 'sky'}
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
+
+import networkx as nx
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import InvalidInputError
+from structopt.structures.base.labels import LabelSet
+from structopt.structures.base.structure import Structure, check_lengths
+from structopt.structures.markov_net.shard import Decoder, MarkovNetShard, Net, scores
+
+
+class MarkovNet(Structure):
+    r"""Labelled graphs: X is a list of networkx graphs, Y a list of mappings from node to label.
+
+    Parameters
+    ----------
+    labels : sequence, optional
+        Every label that can occur, in the order wanted; by default those of the data, sorted.
+    class_weight : mapping, "balanced" or None
+        Factor of the loss where a label is gold.
+    node, edge : str
+        The attributes that hold the inputs of nodes and edges: vectors. Edges of a graph without
+        the attribute have the input [1.0].
+    branch : bool
+        Whether to answer exactly where the relaxation is fractional, by branch and bound (HiGHS).
+        Its time can grow without limit on large graphs.
+
+    Attributes
+    ----------
+    labels_ : LabelSet
+    n_features_ : int
+        K weights for each input of a node; for each input of an edge K (K + 1) / 2 in undirected
+        graphs (a pair of labels has no order), K^2 in directed ones.
+
+    Notes
+    -----
+    Outputs may also be given as sequences, in the order of ``x.nodes``.
+    """
+
+    labels_: LabelSet
+    class_weight_: Floats
+    n_inputs_: int
+    n_edge_inputs_: int
+    directed_: bool
+    cyclic_: bool
+
+    def __init__(
+        self,
+        labels: Sequence[Any] | None = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        *,
+        node: str = "x",
+        edge: str = "x",
+        branch: bool = False,
+    ) -> None:
+        self.labels = labels
+        self.class_weight = class_weight
+        self.node = node
+        self.edge = edge
+        self.branch = branch
+
+    # ------------------------------------------------------------------ fitting and encoding
+    def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
+        """Return a copy that knows the labels, their weights and the dimensions."""
+        check_lengths(X, Y)
+        sequences = [_in_order(x, y, i) for i, (x, y) in enumerate(zip(X, Y, strict=True))]
+        found = LabelSet.from_data(sequences) if self.labels is None else LabelSet(self.labels)
+        gold = np.concatenate([found.encode(y, example=i) for i, y in enumerate(sequences)])
+        fitted = copy.copy(self)
+        fitted.labels_, fitted.directed_ = found, bool(X[0].is_directed())
+        fitted.class_weight_ = found.weights(self.class_weight, gold)
+        fitted.cyclic_ = not all(map(_is_forest, X))
+        first = next((x for x in X if x.number_of_edges()), X[0])
+        fitted.n_inputs_ = fitted._inputs(X[0].nodes(data=True), self.node, "node", 0).shape[1]
+        fitted.n_edge_inputs_ = max(1, fitted._edge_inputs(first, 0)[1].shape[1])
+        n_pairs = int(fitted._pairs().max()) + 1
+        fitted.n_features_ = len(found) * fitted.n_inputs_ + n_pairs * fitted.n_edge_inputs_
+        return fitted
+
+    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> MarkovNetShard:
+        """Encode graphs with their gold labels; ``start`` numbers the first in messages."""
+        check_lengths(X, Y)
+        nets = [self._net(x, i) for i, x in enumerate(X, start)]
+        each = zip(X, Y, nets, strict=True)
+        golds = [self._codes(x, y, net, i) for i, (x, y, net) in enumerate(each, start)]
+        return MarkovNetShard(nets, golds, self.class_weight_, self._pairs(), bool(self.branch))
+
+    # ------------------------------------------------------------------ one example
+    def joint_features(self, x: Any, y: Any) -> Any:
+        """Return inputs summed by label, and by pair of labels: a sparse row."""
+        net, pairs = self._net(x), self._pairs()
+        labels = self._codes(x, y, net)
+        nodes = np.zeros((len(self.labels_), self.n_inputs_))
+        edges = np.zeros((int(pairs.max()) + 1, self.n_edge_inputs_))
+        np.add.at(nodes, labels, net.node_inputs)
+        ends = labels[net.edges]
+        np.add.at(edges, pairs[ends[:, 0], ends[:, 1]], net.edge_inputs)
+        return sp.csr_array(np.concatenate([nodes.ravel(), edges.ravel()])[None, :])
+
+    def loss(self, y: Any, other: Any) -> float:
+        """Return the summed class weights of the nodes that ``other`` gets wrong."""
+        gold, predicted = self._compared(y, other)
+        return float(self.class_weight_[gold] @ (gold != predicted))
+
+    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> dict[Any, Any]:
+        """Return the best labelling found, loss-augmented if gold is given."""
+        net = self._net(x)
+        unary, pair = scores(net.node_inputs, net.edge_inputs, weights, self._pairs())
+        if gold is not None:
+            labels, every = self._codes(x, gold, net), np.arange(len(net.nodes))
+            right = unary[every, labels]
+            unary = unary + self.class_weight_[labels][:, None]
+            unary[every, labels] = right
+        found, _ = Decoder(net, len(self.labels_), bool(self.branch)).best(unary, pair)
+        named = dict(zip(net.nodes, self.labels_.decode(found), strict=True))
+        return {node: named[node] for node in x.nodes}
+
+    def argmin(self, x: Any, weights: Floats) -> dict[Any, Any]:
+        """Return the labelling with the lowest score found."""
+        return self.argmax(x, -np.asarray(weights))
+
+    def note(self) -> str:
+        """Return that graphs with cycles are relaxed, if they are."""
+        if self.branch or not self.cyclic_:
+            return ""
+        return "graphs with cycles are relaxed; the primal value counts what that leaves open"
+
+    def part_count(self, y: Any) -> int:
+        """Return the number of nodes."""
+        return len(y)
+
+    def part_errors(self, y: Any, other: Any) -> int:
+        """Return the number of nodes at which ``other`` differs."""
+        gold, predicted = self._compared(y, other)
+        return int(np.count_nonzero(gold != predicted))
+
+    def feature_names(self) -> list[tuple[str, str]]:
+        """Return ``(input, label)`` for nodes, then ``(label, label)`` for edges.
+
+        Where edges have several inputs, the first entry is ``"e1: label"`` and so on.
+        """
+        names = [(f"x{j}", str(k)) for k in self.labels_ for j in range(self.n_inputs_)]
+        pairs, prefix = self._pairs(), self.n_edge_inputs_ > 1
+        for code in range(int(pairs.max()) + 1):
+            a, b = (str(self.labels_[int(k)]) for k in np.argwhere(pairs == code)[0])
+            names += [(f"e{j}: {a}" if prefix else a, b) for j in range(self.n_edge_inputs_)]
+        return names
+
+    # ------------------------------------------------------------------ inside
+    def _pairs(self) -> Ints:
+        """Return which block of weights each pair of labels has."""
+        n_labels = len(self.labels_)
+        if self.directed_:
+            return np.arange(n_labels**2).reshape(n_labels, n_labels)
+        table = np.zeros((n_labels, n_labels), dtype=np.int64)
+        upper = np.triu_indices(n_labels)
+        table[upper] = np.arange(len(upper[0]))
+        return np.maximum(table, table.T)
+
+    def _net(self, x: Any, example: int = 0) -> Net:
+        """Return a checked graph as arrays, nodes in the order of a search from the roots."""
+        _check_graph(x, example)
+        if x.is_directed() != self.directed_:
+            first = "directed" if self.directed_ else "undirected"
+            raise InvalidInputError(
+                f"The first graph is {first}, that of example {example} is not.",
+                example=example,
+            )
+        plain = x.to_undirected(as_view=True)
+        nodes: dict[Any, None] = {}
+        for root in plain.nodes:
+            if root not in nodes:
+                nodes[root] = None
+                nodes.update(dict.fromkeys(v for _, v in nx.bfs_edges(plain, root)))
+        number = {node: s for s, node in enumerate(nodes)}
+        ordered = [(node, x.nodes[node]) for node in nodes]
+        node_inputs = self._inputs(ordered, self.node, "node", example)
+        ends, edge_inputs = self._edge_inputs(x, example)
+        edges = np.array([[number[u], number[v]] for u, v in ends], dtype=np.int64).reshape(-1, 2)
+        for what, inputs, expected in (
+            ("nodes", node_inputs, self.n_inputs_),
+            ("edges", edge_inputs, self.n_edge_inputs_),
+        ):
+            if inputs.shape[1] != expected:
+                raise InvalidInputError(
+                    f"The {what} of example {example} have {inputs.shape[1]} inputs; expected "
+                    f"{expected}.",
+                    example=example,
+                )
+        return Net(list(nodes), node_inputs, edges, edge_inputs, _is_forest(x))
+
+    def _edge_inputs(self, x: Any, example: int) -> tuple[list[tuple[Any, Any]], Floats]:
+        ends = [(u, v) for u, v in x.edges]
+        if not ends:
+            return ends, np.zeros((0, getattr(self, "n_edge_inputs_", 1)))
+        if not any(self.edge in data for _, _, data in x.edges(data=True)):
+            return ends, np.ones((len(ends), 1))
+        listed = [((u, v), data) for u, v, data in x.edges(data=True)]
+        return ends, self._inputs(listed, self.edge, "edge", example)
+
+    def _inputs(self, items: Any, attribute: str, kind: str, example: int) -> Floats:
+        """Return the attribute of nodes or edges as the rows of a matrix."""
+        rows: list[Floats] = []
+        for name, data in items:
+            try:
+                row = np.atleast_1d(np.asarray(data[attribute], dtype=np.float64))
+            except (KeyError, TypeError, ValueError):
+                row = np.zeros(0)
+            if row.ndim != 1 or not len(row) or not np.all(np.isfinite(row)):
+                raise InvalidInputError(
+                    f"The {kind} {name!r} of example {example} needs the attribute {attribute!r}, "
+                    f"a vector of finite numbers; it has {data.get(attribute)!r}.",
+                    example=example,
+                )
+            if rows and len(row) != len(rows[0]):
+                raise InvalidInputError(
+                    f"The {kind} {name!r} of example {example} has {len(row)} inputs, another "
+                    f"{kind} has {len(rows[0])}.",
+                    example=example,
+                )
+            rows.append(row)
+        return np.stack(rows)
+
+    def _codes(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
+        """Return the integers of y's labels in the net's order of nodes."""
+        named = dict(zip(x.nodes, _in_order(x, y, example), strict=True))
+        return self.labels_.encode([named[node] for node in net.nodes], example=example)
+
+    def _compared(self, y: Any, other: Any) -> tuple[Ints, Ints]:
+        if len(y) != len(other):
+            raise InvalidInputError(
+                f"Outputs of {len(y)} and {len(other)} labels cannot be compared."
+            )
+        if isinstance(y, Mapping) and isinstance(other, Mapping):
+            other = [other[node] for node in y]
+        first, second = (z.values() if isinstance(z, Mapping) else z for z in (y, other))
+        return self.labels_.encode(first), self.labels_.encode(second)
+
+
+def _is_forest(x: Any) -> bool:
+    # edges in both directions between two nodes are a cycle to message passing
+    plain = x.to_undirected(as_view=True)
+    return bool(plain.number_of_edges() == x.number_of_edges() and nx.is_forest(plain))
+
+
+def _check_graph(x: Any, example: int) -> None:
+    if not isinstance(x, nx.Graph) or x.is_multigraph():
+        raise InvalidInputError(
+            f"Example {example} is a {type(x).__name__}: give a networkx Graph or DiGraph.",
+            example=example,
+        )
+    if x.number_of_nodes() == 0:
+        raise InvalidInputError(f"The graph of example {example} has no nodes.", example=example)
+    loop = next(nx.selfloop_edges(x), None)
+    if loop is not None:
+        raise InvalidInputError(
+            f"The graph of example {example} has the edge {loop!r}, from a node to itself.",
+            example=example,
+        )
+
+
+def _in_order(x: Any, y: Any, example: int) -> list[Any]:
+    """Return the labels of y in the order of the graph's nodes."""
+    _check_graph(x, example)
+    try:
+        labels = [y[node] for node in x.nodes] if isinstance(y, Mapping) else list(y)
+    except (KeyError, TypeError):
+        labels = []
+    if len(labels) != x.number_of_nodes() or len(y) != len(labels):
+        raise InvalidInputError(
+            f"The output of example {example} must give a label to each of its "
+            f"{x.number_of_nodes()} nodes, as a mapping or in the order of the nodes; got {y!r}.",
+            example=example,
+        )
+    return labels

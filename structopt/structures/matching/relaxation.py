@@ -1,0 +1,76 @@
+r"""All matchings of a shard as one polytope.
+
+    z_e >= 0,    sum of z over the edges at a node <= its limit,    z_e <= 1.
+
+The graph is bipartite, so the rows are totally unimodular and every vertex is a matching. The rows
+``z_e <= 1`` are left out where a limit of 1 implies them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats
+from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
+from structopt.structures.matching.projection import MatchingPolytope
+
+if TYPE_CHECKING:
+    from structopt.structures.matching.shard import MatchingShard
+
+
+class MatchingRelaxation(Relaxation):
+    """The product of the matching polytopes of a shard's pairs; parts are candidate edges."""
+
+    integral = True
+
+    def __init__(self, shard: MatchingShard) -> None:
+        self.owner, self.gold = shard.owner, shard.gold.astype(np.float64)
+        self.loss = shard.loss
+        missed = np.where(shard.gold, -shard.loss, 0.0)
+        constant = np.bincount(shard.owner, missed, minlength=shard.n_examples)
+        self.loss_constant = np.asarray(constant, dtype=np.float64)
+        self._features = shard.features
+        self._limits = (
+            np.concatenate([pair.fertility[0] for pair in shard.pairs]),
+            np.concatenate([pair.fertility[1] for pair in shard.pairs]),
+        )
+        self._nodes, starts = [], [shard.offsets]
+        for side in (0, 1):
+            counts = [len(pair.fertility[side]) for pair in shard.pairs]
+            starts.append(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
+            local = np.concatenate([pair.edges[:, side] for pair in shard.pairs])
+            self._nodes.append(local + starts[-1][shard.owner])
+        self._projection = MatchingPolytope(
+            self._nodes[0], self._nodes[1], self._limits, np.stack(starts)
+        )
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the score of each candidate edge."""
+        return np.asarray(self._features @ weights)
+
+    def features(self, z: Floats) -> Floats:
+        """Return the summed features of fractional matchings."""
+        return np.asarray(self._features.T @ z)
+
+    def project(self, z: Floats, *, error: float, state: Any = None) -> Projected:
+        """Return the fractional matchings nearest to z."""
+        return self._projection.project(z, error=error, state=state)
+
+    def polytope(self) -> Polytope:
+        """Return the limits of the nodes, and ``z <= 1`` where they do not imply it."""
+        n_edges, every = len(self.gold), np.arange(len(self.gold))
+        blocks, ends = [], []
+        for nodes, limit in zip(self._nodes, self._limits, strict=True):
+            shape = (len(limit), n_edges)
+            blocks.append(sp.csr_array((np.ones(n_edges), (nodes, every)), shape=shape))
+            ends.append(limit.astype(np.float64))
+        loose = np.minimum(self._limits[0][self._nodes[0]], self._limits[1][self._nodes[1]]) > 1
+        own = np.flatnonzero(loose)
+        shape = (len(own), n_edges)
+        blocks.append(sp.csr_array((np.ones(len(own)), (np.arange(len(own)), own)), shape=shape))
+        ends.append(np.ones(len(own)))
+        b = np.concatenate(ends)
+        return Polytope(sp.vstack(blocks, format="csr"), b, np.zeros(len(b), dtype=bool))

@@ -1,0 +1,53 @@
+r"""The labels of all examples as one product of simplices.
+
+z_i >= 0,    sum_k z_ik = 1      for every example i.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats
+from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
+from structopt.structures.multiclass.simplex import project_simplex
+
+if TYPE_CHECKING:
+    from structopt.structures.multiclass.structure import MulticlassShard
+
+
+class MulticlassRelaxation(Relaxation):
+    """One simplex an example; parts are labels, example by example."""
+
+    integral = True
+
+    def __init__(self, shard: MulticlassShard) -> None:
+        self._matrix, self._shape = shard.matrix, (shard.n_examples, shard.n_labels)
+        self.owner = np.repeat(np.arange(shard.n_examples), shard.n_labels)
+        chosen = np.zeros(self._shape)
+        chosen[np.arange(shard.n_examples), shard.gold] = 1.0
+        self.gold = chosen.ravel()
+        self.loss = ((1.0 - chosen) * shard.cost[:, None]).ravel()
+        self.loss_constant = np.zeros(shard.n_examples)
+
+    def scores(self, weights: Floats) -> Floats:
+        """Return the score of every label of every example."""
+        by_label = weights.reshape(self._shape[1], -1)
+        return np.asarray(self._matrix @ by_label.T).ravel()
+
+    def features(self, z: Floats) -> Floats:
+        """Return the inputs summed by (fractional) label."""
+        return np.asarray(self._matrix.T @ z.reshape(self._shape)).T.ravel()
+
+    def project(self, z: Floats, *, error: float, state: Any = None) -> Projected:
+        """Return the fractional labels nearest to z, whatever error is allowed: it is cheap."""
+        found = project_simplex(z.reshape(self._shape))
+        return Projected(found.point.ravel(), found.residual * np.sqrt(self._shape[0]))
+
+    def polytope(self) -> Polytope:
+        """Return ``sum_k z_ik = 1`` for every example."""
+        n = self._shape[0]
+        A = sp.csr_array((np.ones(len(self.owner)), (self.owner, np.arange(len(self.owner)))))
+        return Polytope(A, np.ones(n), np.ones(n, dtype=bool))

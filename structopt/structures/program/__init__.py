@@ -1,0 +1,1 @@
+"""Outputs that CVXPY constrains: 0-1 programmes."""

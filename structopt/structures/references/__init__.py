@@ -1,0 +1,1 @@
+"""Several good outputs an example."""

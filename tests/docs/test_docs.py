@@ -1,0 +1,52 @@
+"""The README and the pages under docs run as they stand."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "page"}
+    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        exec(compile(block, str(page), "exec"), namespace)
+
+
+def test_links_between_pages_lead_somewhere():
+    for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
+            if not target.startswith("http"):
+                assert (page.parent / target).exists(), f"{page.name} -> {target}"
+
+
+def test_ci_runs_the_readme_s_test_command():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = re.findall(r"```sh\n(.*?)```", readme, re.DOTALL)
+    assert len(commands) == 2
+    assert commands[1].strip() in (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+
+
+def test_importing_structopt_loads_nothing_heavy():
+    code = (
+        "import sys, structopt; heavy = {'cvxpy', 'numba', 'scipy', 'sklearn', 'networkx', 'numpy'}"
+        "; sys.exit(', '.join(heavy & set(sys.modules)) or 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_every_public_name_can_be_loaded():
+    import structopt
+
+    for name in structopt.__all__:
+        assert getattr(structopt, name) is not None
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = structopt.nothing

@@ -1,0 +1,323 @@
+"""Saddle points: extragradient, the compact QP and cutting planes find one optimum."""
+
+import math
+from itertools import pairwise
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from enumeration import optimum, small_chain, small_classes
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import structopt as so
+from structopt.errors import BackendError, IncompatibleError, InfeasibleError, InvalidInputError
+from structopt.methods.registry import make
+from structopt.methods.saddle import dualise as compact
+from structopt.methods.saddle.compact import Compact
+from structopt.methods.saddle.extragradient import SaddleExtragradient
+from structopt.methods.saddle.outputs import Outputs
+from structopt.methods.validation import Validation
+
+WEIGHTS = {
+    "free": None,
+    "nonnegative": lambda w: [w >= 0],
+    "box": lambda w: [w <= 0.3, w >= -0.2],
+    "ball": lambda w: [cp.norm1(w) <= 0.5],
+    "plane": lambda w: [cp.sum(w) == 0.25],
+}
+
+
+def data_of(problem, **kwargs):
+    X, Y, structure = problem[:3]
+    return so.DataSet.of(structure, X, Y, **kwargs)
+
+
+def run(method, problem, formulation, *, sample_weight=None, n_jobs=None, **kwargs):
+    data = data_of(problem, sample_weight=sample_weight, n_jobs=n_jobs)
+    return method(problem[2], formulation, data, **kwargs).solve()
+
+
+def small_matchings(seed):
+    X, Y = so.datasets.make_alignments(4, mean_edges=8, n_features=3, seed=seed)
+    return X, Y, so.Matching().fitted(X, Y)
+
+
+def small_cuts(seed):
+    X, Y = so.datasets.make_grids(3, side=3, n_features=3, seed=seed)
+    return X, Y, so.GraphCut().fitted(X, Y)
+
+
+PROBLEMS = {
+    "classes": lambda seed: small_classes(np.random.default_rng(seed))[:3],
+    "chain": lambda seed: small_chain(np.random.default_rng(seed))[:3],
+    "matching": small_matchings,
+    "cut": small_cuts,
+}
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("C", [0.05, 1.0])
+def test_three_routes_agree(kind, C):
+    problem = PROBLEMS[kind](3)
+    values = {}
+    for name in ("extragradient", "compact", "cutting-plane"):
+        result = run(make(name), problem, so.M3N(C), tol=1e-4)
+        assert result.certificate.certified, (name, result)
+        values[name] = result.certificate
+    lowest = min(c.primal for c in values.values())
+    highest = max(c.dual for c in values.values())
+    assert highest <= lowest + 1e-7 * abs(lowest)  # every bound holds for every route's weights
+    assert values["extragradient"].primal == pytest.approx(values["compact"].primal, rel=2e-4)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    chain=st.booleans(),
+    kind=st.sampled_from(list(WEIGHTS)),
+    C=st.sampled_from([0.1, 2.0]),
+)
+@hypothesis_settings(max_examples=20)
+def test_certificate_brackets_the_enumerated_optimum(seed, chain, kind, C):
+    problem = (small_chain if chain else small_classes)(np.random.default_rng(seed))
+    constraints = WEIGHTS[kind]
+    truth = optimum("m3n", C, problem, extra=constraints or (lambda w: []))
+    for method in (SaddleExtragradient, Compact):
+        result = run(method, problem, so.M3N(C, constraints=constraints), tol=1e-3)
+        certificate = result.certificate
+        assert certificate.certified, result
+        assert certificate.dual <= truth + 1e-6 * max(1.0, truth)
+        assert certificate.primal >= truth - 1e-6 * max(1.0, truth)
+        w = cp.Variable(len(result.weights), value=result.weights)
+        for constraint in constraints(w) if constraints else []:
+            assert np.all(constraint.violation() <= 1e-6)
+
+
+def test_by_hand():
+    # one example, two labels, x = 1, gold 0: with m = w_0 - w_1 the objective is
+    # |w|^2 / (2C) + max(0, 1 - m), |w|^2 = m^2 / 2 at best, so m = min(1, 2C): at C = 0.25,
+    # m = 1/2, w = (1/4, -1/4) and the value is 1/4 + 1/2
+    X, Y = np.array([[1.0]]), [0]
+    structure = so.Multiclass(labels=[0, 1]).fitted(X, Y)
+    for method in (SaddleExtragradient, Compact):
+        result = run(method, (X, Y, structure), so.M3N(0.25), tol=1e-8)
+        assert result.certificate.primal == pytest.approx(0.75, rel=1e-7)
+        np.testing.assert_allclose(result.weights, [0.25, -0.25], atol=1e-4)
+
+
+@pytest.mark.parametrize("slacks", ["n", "one"])
+def test_sample_weights_shards_and_slacks(slacks):
+    problem = small_classes(np.random.default_rng(2))
+    weight = np.array([1.0, 0.5, 2.0, 0.0, 3.0, 1.0])
+    truth = optimum("m3n", 1.5, problem, weights=weight)
+    for method in (SaddleExtragradient, Compact):
+        result = run(
+            method, problem, so.M3N(1.5, slacks=slacks), tol=1e-4, sample_weight=weight, n_jobs=2
+        )
+        assert result.certificate.certified
+        assert result.certificate.primal == pytest.approx(truth, rel=2e-4)
+
+
+def test_other_constants_and_rounds():
+    problem = small_chain(np.random.default_rng(5))
+    truth = optimum("svm-margin", 3.0, problem)
+    X, Y, structure, _ = problem
+    seen = []
+    method = SaddleExtragradient(
+        structure, so.StructSVM(3.0, rescale="margin"), so.DataSet.of(structure, X, Y), tol=1e-4,
+        callbacks=[seen.append],
+    )  # fmt: skip
+    result = method.solve()
+    assert result.certificate.primal == pytest.approx(truth, rel=2e-4)
+    assert tuple(seen) == result.history
+    assert sum(r.iterations for r in seen) == method.iterations
+    assert all(b.dual >= a.dual for a, b in pairwise(seen))
+    halted = SaddleExtragradient(
+        structure, so.M3N(1.0), so.DataSet.of(structure, X, Y), callbacks=[lambda record: True]
+    ).solve()
+    assert halted.status == "callback"
+    assert len(halted.history) == 1
+
+
+def test_without_regulariser_validation_data_choose():
+    X, y = so.datasets.make_classes(60, seed=0)
+    structure = so.Multiclass().fitted(X[:40], y[:40])
+    data = so.DataSet.of(structure, X[:40], y[:40])
+    method = SaddleExtragradient(
+        structure, so.M3N(math.inf), data, validation=(X[40:], y[40:]), patience=4, max_iter=200
+    )
+    result = method.solve()
+    assert result.status == "early_stopping"
+    assert not result.certificate.certified
+    assert result.certificate.dual == 0.0
+    assert "validation" in result.certificate.note
+    assert "only lower bound is 0" in result.certificate.note
+    wrong = sum(
+        a != b for a, b in zip(structure.predict(X[40:], result.weights), y[40:], strict=True)
+    )
+    assert wrong == min(method._validation.errors)
+    assert result.certificate.primal == pytest.approx(method._form.primal(result.weights)[0])
+
+
+def test_early_stopping_through_the_estimator_does_not_warn():
+    X, y = so.datasets.make_classes(60, seed=1)
+    options = {"validation": (X[40:], y[40:]), "patience": 3}
+    model = so.StructuredClassifier(
+        so.Multiclass(), so.M3N(1.0), method="extragradient", method_options=options
+    ).fit(X[:40], y[:40])
+    assert model.result_.status == "early_stopping"
+
+
+def test_validation_keeps_the_first_of_equals():
+    structure = so.Multiclass().fitted(np.eye(2), [0, 1])
+    validation = Validation(np.eye(2), [0, 1], patience=2)
+    right, wrong = np.array([1.0, 0, 0, 1]), np.array([0.0, 1, 1, 0])
+    assert [validation.judge(structure, w, 1.0, 0.0) for w in (wrong, right, 2 * right)] == [
+        2,
+        0,
+        0,
+    ]
+    assert not validation.over
+    validation.judge(structure, wrong, 1.0, 0.0)
+    assert validation.over
+    np.testing.assert_array_equal(validation.best[0], right)
+
+
+def test_fractional_vertices_are_not_certified(monkeypatch):
+    problem = small_classes(np.random.default_rng(0))
+    kind = type(data_of(problem).shards[0].relaxation())
+    monkeypatch.setattr(kind, "integral", False)
+    result = run(SaddleExtragradient, problem, so.M3N(1.0))
+    assert not result.certificate.certified
+    assert "fractional" in result.certificate.note
+
+
+def test_what_is_refused():
+    problem = small_chain(np.random.default_rng(0))
+    for method in (SaddleExtragradient, Compact):
+        with pytest.raises(IncompatibleError, match=method.name):
+            run(method, problem, so.LPStruct(1.0))
+        with pytest.raises(IncompatibleError, match="loss_augmented"):
+            run(method, problem, so.StructSVM(1.0))
+        X, Y, _, _ = problem
+        one_by_one = so.Chain(decoder="networkx").fitted(X, Y)
+        with pytest.raises(IncompatibleError, match="relaxation"):
+            run(method, (X, Y, one_by_one), so.M3N(1.0))
+        with pytest.raises(InfeasibleError):
+            run(method, problem, so.M3N(1.0, constraints=lambda w: [cp.norm1(w) <= -1]))
+    with pytest.raises(InvalidInputError, match="nu"):
+        run(SaddleExtragradient, problem, so.M3N(1.0), nu=1.0)
+    with pytest.raises(InvalidInputError, match="omega"):
+        run(SaddleExtragradient, problem, so.M3N(1.0), omega=0.0)
+    with pytest.raises(InvalidInputError, match="patience"):
+        run(SaddleExtragradient, problem, so.M3N(1.0), validation=(X, Y), patience=0)
+    with pytest.raises(BackendError, match="NONE"):
+        run(Compact, problem, so.M3N(1.0), solver="NONE")
+
+
+def test_compact_refuses_large_data(monkeypatch):
+    monkeypatch.setattr(compact, "MAX_ENTRIES", 10)
+    with pytest.raises(IncompatibleError, match="parts x"):
+        run(Compact, small_classes(np.random.default_rng(0)), so.M3N(1.0))
+
+
+# ---------------------------------------------------------------------- the marginal polytope
+def chain_relaxation(rng, *, n_labels, boundaries, lengths):
+    X = [rng.normal(size=(length, 2)) for length in lengths]
+    Y = [rng.integers(n_labels, size=length) for length in lengths]
+    structure = so.Chain(labels=range(n_labels), boundaries=boundaries).fitted(X, Y)
+    return X, Y, structure, structure.encode(X, Y).relaxation()
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    n_labels=st.integers(1, 3),
+    lengths=st.lists(st.integers(1, 4), min_size=1, max_size=3),
+    size=st.sampled_from([0.3, 3.0]),
+)
+@hypothesis_settings(max_examples=15)
+def test_chain_projection_is_the_nearest_point(seed, n_labels, lengths, size):
+    rng = np.random.default_rng(seed)
+    relaxation = chain_relaxation(rng, n_labels=n_labels, boundaries=False, lengths=lengths)[3]
+    point = size * rng.normal(size=len(relaxation.gold))
+    polytope = relaxation.polytope()
+    z = cp.Variable(len(point), nonneg=True)
+    cp.Problem(cp.Minimize(cp.sum_squares(z - point)), [polytope.A @ z == polytope.b]).solve(
+        solver=cp.CLARABEL
+    )
+    found = relaxation.project(point, error=1e-5)
+    assert found.error <= 1e-5
+    assert found.point.min() >= 0
+    np.testing.assert_allclose(polytope.A @ found.point, polytope.b, atol=1e-9)
+    assert np.linalg.norm(found.point - z.value) <= 1e-5 + 1e-4
+    again = relaxation.project(point, error=1e-5, state=found.state)
+    assert np.linalg.norm(again.point - found.point) <= 2e-5
+    loose = relaxation.project(point, error=0.3)
+    np.testing.assert_allclose(polytope.A @ loose.point, polytope.b, atol=1e-9)
+    assert np.linalg.norm(loose.point - z.value) <= loose.error + 1e-4
+
+
+@pytest.mark.parametrize("boundaries", [False, True])
+def test_chain_parts_are_the_outputs(boundaries):
+    rng = np.random.default_rng(0)
+    X, Y, structure, relaxation = chain_relaxation(
+        rng, n_labels=3, boundaries=boundaries, lengths=[3, 1, 2]
+    )
+    weights = rng.normal(size=structure.n_features_)
+    features = sum(
+        structure.joint_features(x, y).toarray().ravel() for x, y in zip(X, Y, strict=True)
+    )
+    np.testing.assert_allclose(relaxation.features(relaxation.gold), features, atol=1e-12)
+    assert relaxation.scores(weights) @ relaxation.gold == pytest.approx(weights @ features)
+    polytope = relaxation.polytope()
+    np.testing.assert_array_equal(polytope.A @ relaxation.gold, polytope.b)
+    others = [rng.integers(3, size=len(y)) for y in Y]
+    z = structure.encode(X, others).relaxation().gold
+    loss = sum(structure.loss(y, other) for y, other in zip(Y, others, strict=True))
+    assert relaxation.loss @ z + relaxation.loss_constant.sum() == pytest.approx(loss)
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+def test_both_sides_meet_in_the_same_gradient(kind):
+    problem = PROBLEMS[kind](1)
+    data = data_of(problem)
+    cost = np.linspace(0.5, 2.0, data.n_examples)
+    outputs, rng = Outputs(data, cost), np.random.default_rng(0)
+    w, z = rng.normal(size=data.n_features), rng.random(len(outputs))
+    steep = outputs.gradient(w) - outputs.gradient(0 * w)
+    assert steep @ z == pytest.approx(w @ outputs.features(z))
+    np.testing.assert_allclose(outputs.pull(outputs.gold), 0.0, atol=1e-12)
+    assert outputs.loss(outputs.gold) == pytest.approx(0.0)
+
+
+@pytest.mark.parametrize("average", [True, False])
+def test_online_methods_keep_weights_that_must_not_be_negative(average):
+    X, Y = so.datasets.make_grids(3, side=4, n_features=3, signal=0.1, seed=0)
+    structure = so.GraphCut().fitted(X, Y)
+    edges = structure.nonnegative_weights()
+    for name in ("perceptron", "mira"):
+        method = make(name)(
+            structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+        )
+        lowest = [method.current[edges].min() for _ in range(4) if method.step()]
+        assert min(lowest) >= 0.0
+        assert method.model()[edges].min() >= 0.0
+
+
+def test_bench_compares_learners(monkeypatch):
+    from structopt.lab.bench import saddle
+
+    X, Y = so.datasets.make_alignments(8, mean_edges=8, n_features=3, seed=0)
+    S, T = so.datasets.make_grids(3, side=3, n_features=3, seed=0)
+    tiny = [
+        saddle.Task("alignment", so.Matching(), (X[:6], Y[:6]), (X[6:], Y[6:]), 0.1),
+        saddle.Task("segmentation", so.GraphCut(), (S[:2], T[:2]), (S[2:], T[2:]), 0.1),
+    ]
+    monkeypatch.setattr(saddle, "tasks", lambda quick, seed: tiny)
+    bench = saddle.bench_saddle(tol=1e-2)
+    assert bench.certified
+    first, second = bench.tables()
+    assert [row[0] for row in first.rows] == list(saddle.LEARNERS)
+    assert "Frank-Wolfe" not in [row[0] for row in second.rows]  # one weight is >= 0
+    assert all(run.rest >= 0 for runs in bench.runs.values() for run in runs.values())

@@ -1,0 +1,208 @@
+"""Reports in a real browser: no console errors, both themes, a scrubber that tells the truth."""
+
+import shutil
+
+import pytest
+
+import structopt as so
+from structopt.lab.compare.compare import compare_backends
+
+MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
+try:
+    from selenium import webdriver
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.common.keys import Keys
+except ImportError:
+    MISSING.append("selenium")
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
+
+THEMES = ("light", "dark")
+
+# The WCAG contrast of every piece of text with what lies behind it; those below 4.5.
+FAINT = """
+const parse = (c) => c.match(/[\\d.]+/g).map(Number);
+const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+  .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+const behind = (e) => {
+  for (; e; e = e.parentElement) {
+    const c = parse(getComputedStyle(e).backgroundColor);
+    if (c.length === 3 || c[3] === 1) return c;
+  }
+  return [255, 255, 255];
+};
+const faint = [];
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node; (node = walk.nextNode());) {
+  const e = node.parentElement;
+  if (!node.data.trim() || ["SCRIPT", "STYLE", "TITLE", "DESC"].includes(e.tagName.toUpperCase()))
+    continue;
+  const style = getComputedStyle(e);
+  const ink = light(parse(e.closest("svg") ? style.fill : style.color)), paper = light(behind(e));
+  const ratio = (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05);
+  if (ratio < 4.5) faint.push([node.data.trim(), ratio]);
+}
+return faint;
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    options = webdriver.ChromeOptions()
+    options.binary_location = shutil.which("chromium")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
+        options.add_argument(argument)
+    options.add_argument("--window-size=1280,1600")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
+    driver = webdriver.Chrome(options=options, service=service)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, Y = so.datasets.make_chain_crf(20, n_features=10, n_relevant=6, seed=0)
+    return so.StructuredClassifier(so.Chain(), so.M3N(C=0.1), tol=1e-4).fit(X, Y), X, Y
+
+
+@pytest.fixture(scope="module")
+def pages(model, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    fitted, X, Y = model
+    fitted.report(folder / "run.html", X, Y)
+    done = compare_backends(
+        ["M3N"], ["chain CRF"], ["ascent", "osqp", "highs"], quick=True, repeats=1
+    )
+    done.write(folder)
+    return {"run": folder / "run.html", "comparison": folder / "compare.html"}, done
+
+
+def load(browser, path, theme="light"):
+    feature = {"name": "prefers-color-scheme", "value": theme}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [feature]})
+    browser.get(path.as_uri())
+    browser.execute_script(
+        "document.querySelectorAll('details').forEach((d) => { d.open = true; })"
+    )
+
+
+def scrub(browser, ident, round_number):
+    browser.execute_script(
+        "const s = document.getElementById(arguments[0]); s.value = arguments[1];"
+        "s.dispatchEvent(new Event('input'));", f"{ident}-at", str(round_number),
+    )  # fmt: skip
+
+
+def live(browser, ident):
+    """Return the numbers of the live table by column, one dict a run."""
+    box = browser.find_element(By.ID, ident)
+    head = [h.text for h in box.find_elements(By.CSS_SELECTOR, "thead th")]
+    rows = []
+    for row in box.find_elements(By.CSS_SELECTOR, "tbody tr"):
+        cells = row.find_elements(By.CSS_SELECTOR, "th, td")
+        data = [c.find_elements(By.TAG_NAME, "data") for c in cells]
+        values = [
+            float(d[0].get_attribute("value")) if d else c.text
+            for c, d in zip(cells, data, strict=True)
+        ]
+        rows.append(dict(zip(head, values, strict=True)))
+    return rows
+
+
+def same(shown, record):
+    names = {
+        "Round": "round", "Seconds": "seconds", "Upper bound": "primal", "Lower bound": "dual",
+        "Relative gap": "relative_gap", "Value": "value", "Violation": "violation",
+        "Cuts added": "cuts_added", "Cuts dropped": "cuts_dropped", "Cuts standing": "cuts",
+        "Nonzero weights": "nonzeros", "Solver iterations": "iterations",
+        "Oracle s": "oracle_seconds", "Lift s": "lift_seconds", "Solve s": "solve_seconds",
+    }  # fmt: skip
+    assert {name: shown[name] for name in names} == {
+        name: getattr(record, field) for name, field in names.items()
+    }
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("which", ["run", "comparison"])
+def test_page_loads_without_errors_and_can_be_read(browser, pages, which, theme):
+    browser.get_log("browser")
+    load(browser, pages[0][which], theme)
+    assert browser.get_log("browser") == []
+    assert browser.execute_script(FAINT) == []
+    dark = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (dark == "rgb(20, 23, 27)") == (theme == "dark")
+    for control in browser.find_elements(By.TAG_NAME, "input"):
+        assert control.accessible_name == "Round"
+    width, wide = browser.execute_script(
+        "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+    )
+    assert width <= wide  # nothing but tables scrolls sideways
+
+
+def test_the_scrubber_shows_each_round_of_the_result(browser, model, pages):
+    load(browser, pages[0]["run"])
+    history = model[0].result_.history
+    assert len(history) > 3
+    same(live(browser, "scrubber")[0], history[-1])
+    markers = browser.find_elements(By.CSS_SELECTOR, "[data-marker=scrubber]")
+    assert len(markers) == 4
+    before = [m.get_attribute("transform") for m in markers]
+    for record in history:
+        scrub(browser, "scrubber", record.round)
+        same(live(browser, "scrubber")[0], record)
+        output = browser.find_element(By.CSS_SELECTOR, "#scrubber output")
+        assert output.text == f"{record.round} of {len(history)}"
+    scrub(browser, "scrubber", 1)
+    assert all(
+        m.get_attribute("transform") != b and m.is_displayed()
+        for m, b in zip(markers, before, strict=True)
+    )
+
+
+def test_the_scrubber_obeys_the_keyboard(browser, model, pages):
+    load(browser, pages[0]["run"])
+    slider = browser.find_element(By.ID, "scrubber-at")
+    slider.send_keys(Keys.HOME, Keys.ARROW_RIGHT)
+    same(live(browser, "scrubber")[0], model[0].result_.history[1])
+    assert slider.get_attribute("aria-valuetext") == (f"round 2 of {len(model[0].result_.history)}")
+
+
+def test_numbers_on_the_page_are_those_of_the_result(browser, model, pages):
+    load(browser, pages[0]["run"])
+    c = model[0].result_.certificate
+    facts = {
+        d.find_element(By.TAG_NAME, "dt").text: d.find_element(By.TAG_NAME, "dd")
+        for d in browser.find_elements(By.CSS_SELECTOR, "dl.facts > div")
+    }
+    for name, value in {
+        "Objective (upper bound)": c.primal, "Lower bound": c.dual, "Gap": c.gap,
+        "Relative gap": c.relative_gap, "Parts that are right": model[0].score(*model[1:]),
+    }.items():  # fmt: skip
+        shown = facts[name].find_element(By.TAG_NAME, "data").get_attribute("value")
+        assert float(shown) == pytest.approx(value, rel=1e-15)
+
+
+def test_the_comparison_scrubs_all_runs_at_once(browser, pages):
+    paths, done = pages
+    load(browser, paths["comparison"])
+    results = done.problems[0].results
+    for number in (1, 2, max(len(r.history) for r in results.values())):
+        scrub(browser, "scrubber-0", number)
+        rows = live(browser, "scrubber-0")
+        assert [row["Run"] for row in rows] == list(results)
+        for row, result in zip(rows, results.values(), strict=True):
+            same(row, result.history[min(number, len(result.history)) - 1])
+
+
+def test_without_scripts_the_page_says_the_same(browser, model, pages):
+    browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    try:
+        browser.get(pages[0]["run"].as_uri())
+        assert not browser.find_element(By.ID, "scrubber-at").is_displayed()
+        same(live(browser, "scrubber")[0], model[0].result_.history[-1])
+        rows = browser.find_elements(By.CSS_SELECTOR, "#rounds tr")
+        assert len(rows) == len(model[0].result_.history)
+    finally:
+        browser.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -1,0 +1,256 @@
+"""Constrained labellings: every answer against enumeration, and training to the optimum."""
+
+from __future__ import annotations
+
+import itertools
+import pickle
+
+import cvxpy as cp
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from enumeration import FORMULATIONS, optimum, solve
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import structopt as so
+from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError, OracleError
+from structopt.structures.constrain import shard as constrain_shard
+from structopt.structures.constrain.multipliers import by_multipliers
+from structopt.structures.constrain.rules import (
+    Labelling,
+    allowed,
+    at_least_one,
+    at_most_one,
+    exactly,
+    if_then,
+    no_overlap,
+)
+
+SPANS = [(0, 2), (1, 3), (3, 4)]
+
+
+def not_first(x, z):
+    return [z[0, "b"] == 0]
+
+
+def no_more_than(x, z):
+    return [cp.sum(z["a"]) <= cp.sum(z["b"]) + 1]
+
+
+def with_a_helper(x, z):
+    most = cp.Variable()
+    return [most >= z["a"], most + z[0, "b"] <= 1]
+
+
+# each rule with what it means, on a tuple of labels
+RULES = {
+    "most": (at_most_one("a", "b"), lambda y: y.count("a") <= 1 and y.count("b") <= 1),
+    "least": (at_least_one("b"), lambda y: "b" in y),
+    "exactly": (exactly("a", 2), lambda y: y.count("a") == 2),
+    "if-then": (if_then("a", "b"), lambda y: "a" not in y or "b" in y),
+    "allowed": (allowed(lambda x: ["a", "c"]), lambda y: "b" not in y),
+    "overlap": (
+        no_overlap(lambda x: SPANS[: len(x)], "c"),
+        lambda y: len(y) < 2 or "c" in y[:2],
+    ),
+    "own": (not_first, lambda y: y[0] != "b"),
+    "own sums": (no_more_than, lambda y: y.count("a") <= y.count("b") + 1),
+    "helper": (with_a_helper, lambda y: y[0] != "b" or "a" not in y),
+}
+
+
+def right(names, labels, length):
+    every = itertools.product(labels, repeat=length)
+    return [y for y in every if all(RULES[name][1](y) for name in names)]
+
+
+@st.composite
+def problems(draw):
+    names = draw(st.lists(st.sampled_from(sorted(RULES)), max_size=3, unique=True))
+    length = draw(st.integers(1, 3))
+    outputs = right(names, "abc", length)
+    assume(outputs)
+    chained, boundaries = draw(st.booleans()), draw(st.booleans())
+    heavy = draw(st.sampled_from([None, {"a": 2.5}]))
+    base = so.Chain("abc", heavy, boundaries) if chained else so.Multiclass("abc", heavy)
+    structure = so.constrain(base, [RULES[name][0] for name in names])
+    x = np.array(draw(st.lists(st.integers(-2, 2), min_size=length, max_size=length)), float)
+    gold = draw(st.sampled_from(outputs))
+    structure = structure.fitted([x[:, None]], [gold])
+    size = structure.n_features_
+    w = np.array(draw(st.lists(st.integers(-2, 2), min_size=size, max_size=size)), float)
+    return structure, x[:, None], gold, w, outputs
+
+
+@pytest.mark.parametrize("listed", [16, 0])
+@settings(max_examples=130)
+@given(problem=problems())
+def test_every_answer_is_the_best_by_enumeration(listed, problem):
+    structure, x, gold, w, outputs = problem
+    score = {y: float((structure.joint_features(x, y) @ w)[0]) for y in outputs}
+    cost = [structure.class_weight_["abc".index(label)] for label in gold]
+    loss = {y: sum(c * (a != b) for a, b, c in zip(y, gold, cost, strict=True)) for y in outputs}
+    shard = structure.encode([x, x], [gold, gold])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(constrain_shard, "LISTED", listed)  # 0: HiGHS answers what Viterbi does not
+        for asked in (shard, shard.single(1)):
+            answers = asked.ask(so.loss_augmented, w)
+            best = max(score[y] + loss[y] for y in outputs)
+            np.testing.assert_allclose(answers.loss - answers.score + score[gold], best, atol=1e-7)
+            lowest = asked.ask(so.oracles.worst, w)
+            np.testing.assert_allclose(score[gold] - lowest.score, min(score.values()), atol=1e-7)
+            others = [score[y] for y in outputs if y != gold]
+            second = asked.ask(so.oracles.best_other, w)
+            expected = score[gold] - max(others, default=-np.inf)
+            np.testing.assert_allclose(second.score, expected, atol=1e-7)
+            ranked = sorted(score.values(), reverse=True)[:3] + [-np.inf] * 3
+            for answer, value in zip(asked.k_best(w, 3), ranked, strict=False):
+                np.testing.assert_allclose(answer.score, score[gold] - value, atol=1e-7)
+        three = [tuple(y) for y in structure.k_best(x, w, 3)]
+        assert [score[y] for y in three] == pytest.approx([v for v in ranked[:3] if v > -np.inf])
+        assert len(set(three)) == len(three)
+        assert score[tuple(structure.predict([x], w)[0])] == pytest.approx(ranked[0])
+        assert score[tuple(structure.argmin(x, w))] == pytest.approx(min(score.values()))
+        other = structure.second_best(x, w, gold)
+        assert (other is None) == (not others)
+        augmented = tuple(structure.argmax(x, w, gold=gold))
+        assert score[augmented] + loss[augmented] == pytest.approx(best)
+    labels = shard.ask(so.loss_augmented, w).outputs
+    delta = shard.directions(labels, np.array([0, 1])).tocsr(shard.base, len(w)).toarray()
+    predicted = structure.labels_.decode(labels[: len(x)])
+    expected = structure.joint_features(x, gold) - structure.joint_features(x, predicted)
+    np.testing.assert_allclose(delta[0], expected.toarray()[0])
+
+
+def test_the_unconstrained_answer_needs_no_solver(monkeypatch):
+    X = [np.eye(2), np.eye(2)]
+    structure = so.constrain(so.Chain(), at_most_one("b")).fitted(X, [["a", "b"], ["b", "a"]])
+    monkeypatch.setattr(constrain_shard, "IntegerProgram", None)
+    weights = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    assert structure.predict(X, weights) == [["a", "b"], ["a", "b"]]
+
+
+def test_multipliers_prove_what_enumeration_finds():
+    rng, proven = np.random.default_rng(0), 0
+    rules = [at_most_one("a"), at_least_one("b"), if_then("c", "a")]
+    outputs = [
+        y
+        for y in itertools.product("abc", repeat=5)
+        if y.count("a") <= 1 and "b" in y and ("c" not in y or "a" in y)
+    ]
+    for _ in range(40):
+        x = rng.normal(size=(5, 2))
+        structure = so.constrain(so.Chain("abc"), rules).fitted([x], ["abcab"])
+        w = rng.normal(size=structure.n_features_)
+        scores, own = structure._asked(x, w)
+        found = by_multipliers(scores, own.rows)
+        if found is not None:
+            proven += 1
+            rows = [structure.joint_features(x, y) for y in outputs]
+            best = max(float((row @ w)[0]) for row in rows)
+            labels = structure.labels_.decode(found[0])
+            assert tuple(labels) in outputs
+            mine = float((structure.joint_features(x, labels) @ w)[0])
+            assert mine == pytest.approx(best, abs=1e-9)
+    assert proven >= 20  # else HiGHS would do the work
+
+
+def drawn(rng, base, n=4):
+    outputs = [list(y) for y in right(["if-then", "own"], "abc", 3)]
+    X = [np.round(rng.normal(size=(3, 2)), 2) for _ in range(n)]
+    Y = [outputs[k] for k in rng.integers(len(outputs), size=n)]
+    structure = so.constrain(base, [if_then("a", "b"), not_first]).fitted(X, Y)
+    return X, Y, structure, [outputs] * n
+
+
+@pytest.mark.parametrize("kind", ["svm-unit", "svm-margin", "m3n", "lp-free"])
+@pytest.mark.parametrize("base", [so.Chain("abc"), so.Multiclass("abc")], ids=["chain", "set"])
+def test_training_reaches_the_enumerated_optimum(kind, base, monkeypatch):
+    monkeypatch.setattr(constrain_shard, "LISTED", 0)
+    problem = drawn(np.random.default_rng(2), base)
+    X, Y, structure, _ = problem
+    result = solve(structure, FORMULATIONS[kind](1.0), X, Y, tol=1e-5)
+    truth = optimum(kind, 1.0, problem)
+    assert result.certificate.certified
+    assert result.certificate.primal == pytest.approx(truth, rel=1e-4)
+    assert result.certificate.dual <= truth * (1 + 1e-6) + 1e-9
+
+
+@pytest.mark.parametrize("method", ["frank-wolfe", "perceptron"])
+def test_methods_that_visit_examples_one_at_a_time(method):
+    X, Y, structure, _ = drawn(np.random.default_rng(4), so.Multiclass("abc"))
+    options = {"method": method, "max_iter": 300, "tol": 1e-3}
+    model = so.StructuredClassifier(structure, so.M3N(C=1.0), **options).fit(X, Y)
+    for y in model.predict(X):
+        assert y[0] != "b"
+        assert "a" not in y or "b" in y
+
+
+def test_constraints_on_a_model_trained_without():
+    rng = np.random.default_rng(1)
+    X = [rng.normal(size=(3, 2)) for _ in range(20)]
+    Y = [["abc"[np.argmax([u, v, 0.0])] for u, v in x] for x in X]
+    model = so.StructuredClassifier(so.Chain(), so.M3N(C=1.0), tol=1e-2).fit(X, Y)
+    mended = model.predict(X, constraints=[at_most_one("a"), at_least_one("b")])
+    free = model.predict(X)
+    kept = 0
+    for x, y, old in zip(X, mended, free, strict=True):
+        assert y.count("a") <= 1
+        assert "b" in y
+        if old.count("a") <= 1 and "b" in old:
+            assert y == old
+            kept += 1
+        outputs = [y for y in itertools.product("abc", repeat=3) if y.count("a") <= 1 and "b" in y]
+        score = [
+            (model.structure_.joint_features(x, z) @ model.result_.weights)[0] for z in outputs
+        ]
+        mine = (model.structure_.joint_features(x, y) @ model.result_.weights)[0]
+        assert mine == pytest.approx(max(score))
+    assert 0 < kept < 20
+
+
+def test_contexts_reach_the_constraints_and_sparse_inputs_work():
+    X = [(sp.csr_array(np.eye(2)), {"roles": ["a"]}), (sp.csr_array(np.eye(2)), {"roles": "ab"})]
+    Y = [["a", "a"], ["b", "a"]]
+    legal = allowed(lambda x: x["roles"])
+    structure = so.constrain(so.Multiclass(), legal).fitted(X, Y)
+    assert structure.predict(X, np.array([0.0, 0.0, 1.0, 1.0])) == [["a", "a"], ["b", "b"]]
+    shard = pickle.loads(pickle.dumps(structure.encode(X, Y)))
+    assert shard.ask(so.oracles.best_other, np.zeros(4)).score.tolist() == [np.inf, 0.0]
+    assert structure.feature_names()[-1] == ("x1", "b")
+
+
+def test_what_cannot_be_satisfied_names_the_example():
+    X, Y = [np.eye(2), np.eye(2)], [["a", "b"], ["b", "b"]]
+    once = so.constrain(so.Chain(), at_most_one("b")).fitted(X, Y)
+    with pytest.raises(InfeasibleError, match=r"example 6 break its constraints \(1 of 2") as info:
+        once.encode(X, Y, start=5)
+    assert info.value.example == 6
+    never = so.constrain(so.Chain(), [at_most_one("b"), at_most_one("a")]).fitted(X, Y)
+    X3 = [np.eye(2), np.ones((3, 2))]
+    with pytest.raises(InfeasibleError, match="Example 1 has no labelling") as info:
+        never.predict(X3, np.zeros(8))
+    assert info.value.example == 1
+    with pytest.raises(InfeasibleError, match="An example has no labelling"):
+        never.argmax(X3[1], np.zeros(8))
+
+
+def test_what_cannot_be_used_is_refused_by_name():
+    X, Y = [np.eye(2)], [["a", "b"]]
+    with pytest.raises(IncompatibleError, match="takes a Chain or a Multiclass"):
+        so.constrain(so.Enumerated([0, 1], lambda x, y: x), [])
+    unknown = so.constrain(so.Chain(), at_most_one("z")).fitted(X, Y)
+    with pytest.raises(InvalidInputError, match="names the label 'z'") as info:
+        unknown.encode(X, Y, start=3)
+    assert info.value.example == 3
+    broken = so.constrain(so.Chain(), lambda x, z: 1 / 0).fitted(X, Y)
+    with pytest.raises(OracleError, match="failed on example 0: ZeroDivisionError"):
+        broken.encode(X, Y)
+    short = so.constrain(so.Chain(), no_overlap(lambda x: [(0, 1)], "a")).fitted(X, Y)
+    with pytest.raises(InvalidInputError, match="1 spans for 2 positions"):
+        short.encode(X, Y)
+    fine = so.constrain(so.Chain(), at_most_one("a"))
+    with pytest.raises(IncompatibleError, match="'slack_rescaled'"):
+        so.StructuredClassifier(fine, so.StructSVM(rescale="slack")).fit(X, Y)
+    assert Labelling("ab", 2).size == 4

@@ -1,0 +1,342 @@
+"""Cuts: every oracle against brute force, the formulations against the full problem."""
+
+import itertools
+
+import networkx as nx
+import numpy as np
+import pytest
+from enumeration import FORMULATIONS, optimum, solve
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+
+import structopt as so
+from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.methods import registry
+from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled, worst
+
+
+@st.composite
+def graphs(draw, bipartite=False):
+    """A small graph with ties (features are few integers); edges may come twice."""
+    n = draw(st.integers(1, 5))
+    pairs = [(i, j) for i in range(n) for j in range(n) if i < j]
+    if bipartite:
+        pairs = [(i, j) for i, j in pairs if (i + j) % 2]
+    edges = draw(st.lists(st.sampled_from(pairs), max_size=7)) if pairs else []
+    value, size = st.integers(-2, 2).map(float), st.integers(0, 2).map(float)
+    nodes = draw(st.lists(st.lists(value, min_size=2, max_size=2), min_size=n, max_size=n))
+    width = len(edges)
+    between = draw(st.lists(st.lists(size, min_size=2, max_size=2), min_size=width, max_size=width))
+    x = (edges, nodes, np.array(between).reshape(-1, 2))
+    return x, draw(st.lists(st.integers(0, 1), min_size=n, max_size=n))
+
+
+numbers = st.sampled_from([-1.0, 0.0, 0.3, 1.0])
+weights_ = st.tuples(
+    numbers, numbers, st.sampled_from([0.0, 0.3, 1.0]), st.sampled_from([0.0, 0.5])
+)
+PAIR = ([(0, 1)], np.zeros((2, 2)), np.ones((1, 2)))  # fixes the dimensions
+
+
+def outputs_of(x):
+    return [list(y) for y in itertools.product([0, 1], repeat=len(x[1]))]
+
+
+@given(problem=graphs(), weights=weights_)
+@hypothesis_settings(max_examples=200, deadline=None)
+def test_oracles_equal_brute_force(problem, weights):
+    check_oracles(problem, weights, "compiled")
+
+
+@given(problem=graphs(), weights=weights_)
+@hypothesis_settings(max_examples=25, deadline=None)
+def test_the_reference_equals_brute_force(problem, weights):
+    check_oracles(problem, weights, "networkx")
+
+
+def check_oracles(problem, weights, decoder):
+    (x, gold), w = problem, np.array(weights)
+    structure = so.GraphCut(class_weight={1: 1.5}, decoder=decoder).fitted([PAIR], [[0, 1]])
+    row = {tuple(y): structure.joint_features(x, y) for y in outputs_of(x)}
+    truth = so.Enumerated(outputs_of, lambda _, y: row[tuple(y)], structure.loss)
+
+    def score(y):
+        return float((row[tuple(y)] @ w)[0])
+
+    def augmented(y):
+        return score(y) + structure.loss(gold, y)
+
+    assert score(structure.argmax(x, w)) == pytest.approx(score(truth.argmax(x, w)), abs=1e-8)
+    hard = structure.argmax(x, w, gold=gold)
+    assert augmented(hard) == pytest.approx(augmented(truth.argmax(x, w, gold=gold)), abs=1e-8)
+    other = structure.second_best(x, w, gold)
+    assert other != gold
+    assert score(other) == pytest.approx(score(truth.second_best(x, w, gold)), abs=1e-8)
+
+
+@given(problem=graphs(bipartite=True), weights=weights_)
+@hypothesis_settings(max_examples=200, deadline=None)
+def test_the_worst_labelling_of_bipartite_graphs(problem, weights):
+    (x, gold), w = problem, np.array(weights)
+    structure = so.GraphCut().fitted([PAIR], [[0, 1]])
+    truth = so.Enumerated(outputs_of, structure.joint_features, structure.loss).fitted([x], [gold])
+    found, best = structure.argmin(x, w), truth.argmin(x, w)
+    assert truth.score(x, found, w) == pytest.approx(truth.score(x, best, w), abs=1e-8)
+
+
+@given(problems=st.lists(graphs(bipartite=True), min_size=1, max_size=3), weights=weights_)
+@hypothesis_settings(max_examples=40, deadline=None)
+def test_shards_agree_with_single_examples(problems, weights):
+    X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
+    structure = so.GraphCut(class_weight={1: 2.0}).fitted([PAIR], [[0, 1]])
+    shard = structure.encode(X, Y)
+    for oracle in (loss_augmented, best_other, worst):
+        answers = shard.ask(oracle, w)
+        every = np.arange(len(X))
+        rows = shard.directions(answers.outputs, every).tocsr(shard.base, 4).toarray()
+        np.testing.assert_allclose(rows @ w, answers.score, atol=1e-12)
+        for i, row in enumerate(rows):
+            a, b = shard.nodes[i], shard.nodes[i + 1]
+            y = answers.outputs[a:b].tolist()
+            delta = structure.joint_features(X[i], Y[i]) - structure.joint_features(X[i], y)
+            np.testing.assert_allclose(delta.toarray()[0], row)
+            assert answers.loss[i] == pytest.approx(structure.loss(Y[i], y))
+            alone = shard.single(i).ask(oracle, w)
+            assert alone.score[0] == pytest.approx(answers.score[i])
+            mine = shard.single(i).directions(alone.outputs, np.array([0]))
+            np.testing.assert_allclose(mine.tocsr(shard.base, 4).toarray()[0], row)
+
+
+@given(problems=st.lists(graphs(), min_size=1, max_size=3), weights=weights_)
+@hypothesis_settings(max_examples=40, deadline=None)
+def test_the_relaxation_is_the_same_problem(problems, weights):
+    X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
+    structure = so.GraphCut(class_weight={1: 2.0}).fitted([PAIR], [[0, 1]])
+    shard = structure.encode(X, Y)
+    relaxed = shard.relaxation()
+    total = sum(structure.joint_features(x, y) for x, y in zip(X, Y, strict=True))
+    np.testing.assert_allclose(relaxed.features(relaxed.gold), total.toarray()[0])
+    at_gold = np.bincount(relaxed.owner, relaxed.loss * relaxed.gold, minlength=len(X))
+    np.testing.assert_allclose(relaxed.loss_constant + at_gold, 0.0)
+    answers = shard.ask(loss_augmented, w)
+    z = np.concatenate([answers.outputs, shard.cut(answers.outputs)]).astype(float)
+    own = np.bincount(relaxed.owner, relaxed.loss * z, minlength=len(X))
+    np.testing.assert_allclose(relaxed.loss_constant + own, answers.loss)
+    apart = relaxed.scores(w) * (relaxed.gold - z)
+    np.testing.assert_allclose(
+        np.bincount(relaxed.owner, apart, minlength=len(X)), answers.score, atol=1e-12
+    )
+    rows = relaxed.polytope()
+    for point in (relaxed.gold, z, relaxed.project(3 * z - 0.3, error=1e-6).point):
+        assert np.all(rows.A @ point <= rows.b + 1e-12)
+        assert np.all(point >= 0)
+
+
+def test_rounding_is_bounded_and_small():
+    rng = np.random.default_rng(0)
+    side = 20
+    grid = nx.convert_node_labels_to_integers(nx.grid_2d_graph(side, side))
+    x = (np.array(grid.edges), 1e4 * rng.normal(size=(side * side, 1)), None)
+    structure = so.GraphCut().fitted([x], [[0] * side * side])
+    shard = structure.encode([x], [[0] * side * side])
+    answers = shard.ask(loss_augmented, np.array([1.0, 3e3]))
+    reference = so.GraphCut(decoder="networkx").fitted([x], [[0] * side * side])
+    truth = reference.encode([x], [[0] * side * side]).ask(loss_augmented, np.array([1.0, 3e3]))
+    beaten = (truth.loss - truth.score) - (answers.loss - answers.score)
+    assert beaten[0] <= answers.excess[0] + 1e-9
+    assert 0 <= answers.excess[0] <= 1e-9 * np.abs(x[1]).sum()
+
+
+def small_graphs(rng, *, n=4, odd=False):
+    edges = [(0, 1), (1, 2), (2, 3)] + ([(0, 2)] if odd else [(0, 3)])
+    X = [
+        (edges, np.round(rng.normal(size=(4, 2)), 2), np.round(rng.uniform(size=(4, 1)), 2))
+        for _ in range(n)
+    ]
+    Y = [list(rng.integers(2, size=4)) for _ in range(n)]
+    outputs = [list(y) for y in itertools.product([0, 1], repeat=4)]
+    return X, Y, so.GraphCut().fitted(X, Y), [outputs] * n
+
+
+KEPT = {"svm-unit", "svm-margin", "m3n", "lp", "lp-free", "elastic"}
+
+
+@pytest.mark.parametrize("kind", sorted(KEPT))
+@pytest.mark.parametrize("backend", ["auto", "cvxpy"])
+def test_every_formulation_reaches_the_enumerated_optimum(kind, backend):
+    problem = X, Y, structure, _ = small_graphs(np.random.default_rng(2))
+    truth = optimum(kind, 1.0, problem, extra=lambda w: [w[2] >= 0])
+    result = solve(structure, FORMULATIONS[kind](1.0), X, Y, tol=1e-5, backend=backend)
+    assert result.certificate.certified
+    assert result.weights[2] >= 0
+    assert result.certificate.primal == pytest.approx(truth, rel=1e-4)
+
+
+@pytest.mark.parametrize("backend", ["auto", "clarabel", "osqp", "ascent", "cvxpy"])
+def test_edge_weights_stay_nonnegative_where_they_would_not(backend):
+    # neighbours differ in every example: without the bound the edge weight is negative
+    rng = np.random.default_rng(0)
+    X = [([(0, 1), (1, 2)], rng.normal(size=(3, 1))) for _ in range(6)]
+    Y = [[0, 1, 0], [1, 0, 1]] * 3
+    structure = so.GraphCut().fitted(X, Y)
+    outputs = [list(y) for y in itertools.product([0, 1], repeat=3)]
+    problem = (X, Y, structure, [outputs] * 6)
+    free, kept = (
+        optimum("m3n", 1.0, problem),
+        optimum("m3n", 1.0, problem, extra=lambda w: [w[1] >= 0]),
+    )
+    assert free < kept - 1e-3
+    result = solve(structure, so.M3N(1.0), X, Y, tol=1e-4, backend=backend)
+    assert result.weights[1] >= 0
+    assert result.certificate.certified
+    assert result.certificate.primal == pytest.approx(kept, rel=2e-4)
+
+
+def test_l1_and_relative_margins_train_where_they_can():
+    X, Y, structure, _ = small_graphs(np.random.default_rng(5))
+    for formulation in (so.L1M3N(1.0), so.StructRMM(1.0, B=4.0)):
+        assert solve(structure, formulation, X, Y, tol=1e-3).certificate.certified
+    X, Y, structure, _ = small_graphs(np.random.default_rng(5), odd=True)
+    assert "argmin" not in structure.abilities()
+    with pytest.raises(IncompatibleError, match="maximum cut"):
+        solve(structure, so.StructRMM(1.0, B=4.0), X, Y)
+    with pytest.raises(IncompatibleError, match="Example 3 has a cycle of odd length"):
+        structure.encode(X, Y, start=3).ask(worst, np.zeros(3))
+
+
+def test_graphs_and_outputs_come_in_several_forms(tmp_path):
+    graph = nx.Graph([("a", "b"), ("b", "c")])
+    nx.set_node_attributes(graph, {"a": [2.0], "b": [-0.5], "c": [1.0]}, "features")
+    rows = np.array([[2.0], [-0.5], [1.0]])
+    same = [graph, (graph, rows), ([(0, 1), (1, 2)], rows), (np.array([[0, 1], [1, 2]]), rows)]
+    Y = [{"a": "on", "b": "on", "c": "off"}, ["on", "on", "off"], np.array(["on", "on", "off"])]
+    structure = so.GraphCut(labels=("off", "on")).fitted([graph], Y[:1])
+    for x in same:
+        assert structure.argmax(x, np.array([1.0, 1.0])) == ["on", "on", "on"]
+    assert {tuple(structure.encode([graph], [y]).gold) for y in Y} == {(1, 1, 0)}
+    model = so.StructuredClassifier(so.GraphCut(labels=("off", "on")), so.M3N(10.0))
+    model.fit([same[2]] * 3, [Y[1]] * 3)
+    model.save(tmp_path / "model.npz")
+    assert so.load_model(tmp_path / "model.npz").predict(same) == model.predict(same)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "message"),
+    [
+        (([(0, 1)], [[np.nan], [0.0]]), [0, 1], "nan"),
+        (([(0, 1)], np.zeros((2, 2))), [0, 1], "2 columns; expected 1"),
+        (([(0, 2)], np.zeros((2, 1))), [0, 1], "number nodes from 0"),
+        (([(1, 1)], np.zeros((2, 1))), [0, 1], "to itself"),
+        (([(0, 1)], np.zeros((2, 1)), [[-1.0]]), [0, 1], "must be >= 0"),
+        (([(0, 1)], np.zeros((2, 1)), np.ones((2, 1))), [0, 1], "1 edges but 2 rows"),
+        (([(0, 1)], np.zeros((2, 1))), [0], "1 labels; its graph has 2"),
+        (([(0, 1)], np.zeros((2, 1))), [0, 7], "7"),
+        (([], np.zeros((0, 1))), [], "no nodes"),
+        (3, [0], "give .edges, node_features"),
+        (nx.path_graph(2), [0, 1], "attribute features"),
+    ],
+)
+def test_bad_inputs_are_named(x, y, message):
+    good = ([(0, 1)], np.zeros((2, 1)))
+    structure = so.GraphCut().fitted([good], [[0, 1]])
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        structure.encode([good, x], [[0, 1], y], start=6)
+    assert caught.value.example == 7
+
+
+def test_what_cannot_be_answered_is_refused():
+    X, Y, structure, _ = small_graphs(np.random.default_rng(0))
+    with pytest.raises(IncompatibleError, match="slack_rescaled"):
+        solve(structure, so.StructSVM(1.0, rescale="slack"), X, Y)
+    with pytest.raises(IncompatibleError, match="does not know"):
+        structure.encode(X, Y).ask(slack_rescaled, np.zeros(3))
+    with pytest.raises(InvalidInputError, match="edge weight is -1"):
+        structure.predict(X, np.array([0.0, 0.0, -1.0]))
+    for bad in ({"labels": (0, 1, 2)}, {"decoder": "magic"}):
+        with pytest.raises(InvalidInputError, match=next(iter(bad))):
+            so.GraphCut(**bad).fitted(X, Y)
+
+
+def contrary(rng, n=6):
+    """Return examples whose neighbours always differ: free edge weights would be negative."""
+    X = [([(0, 1), (1, 2)], rng.normal(size=(3, 1))) for _ in range(n)]
+    return X, [[0, 1, 0], [1, 0, 1]] * (n // 2)
+
+
+@pytest.mark.parametrize("method", ["perceptron", "mira"])
+@pytest.mark.parametrize("average", [True, False])
+def test_online_methods_keep_edge_weights_nonnegative(method, average):
+    X, Y = contrary(np.random.default_rng(0))
+    structure = so.GraphCut().fitted(X, Y)
+    run = registry.make(method)(
+        structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+    )
+    models = []
+    for _ in range(4):
+        run.step()
+        models.append(run.model())
+        assert run.current[1] >= 0
+        assert models[-1][1] >= 0
+
+
+def test_the_average_of_projected_weights_is_their_average():
+    X, Y = contrary(np.random.default_rng(1))
+    structure = so.GraphCut().fitted(X, Y)
+    run = so.Perceptron(structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=5)
+    seen, learn = [], run._learn
+
+    def watch(*args):
+        mistake = learn(*args)
+        seen.append(run.current.copy())
+        return mistake
+
+    run._learn = watch
+    for _ in range(5):
+        run.step()
+    np.testing.assert_allclose(run.model(), np.mean(seen, axis=0), atol=1e-12)
+
+
+@pytest.mark.parametrize(("method", "formulation"), [("frank-wolfe", so.M3N()), ("em", so.L1M3N())])
+def test_methods_that_learn_free_weights_refuse(method, formulation):
+    X, Y = contrary(np.random.default_rng(0))
+    model = so.StructuredClassifier(so.GraphCut(), formulation, method=method)
+    with pytest.raises(IncompatibleError, match=r"Cut keeps some.* >= 0"):
+        model.fit(X, Y)
+
+
+def test_the_certificate_says_what_rounding_costs():
+    # sevenths do not round evenly; one integer round leaves an excess behind
+    rng = np.random.default_rng(0)
+    X = [([(0, 1), (1, 2), (0, 2)], rng.normal(size=(3, 2)) / 7) for _ in range(8)]
+    Y = [list(rng.integers(2, size=3)) for _ in X]
+    structure = so.GraphCut().fitted(X, Y)
+    exact = solve(structure, so.M3N(1.0), X, Y, tol=1e-4)
+    data = so.DataSet.of(structure, X, Y)
+    shard = data.shards[0]
+    ask = shard.ask
+
+    def coarse(oracle, weights):
+        answers = ask(oracle, weights)
+        return so.Answers(answers.outputs, answers.loss, answers.score, excess=np.full(8, 1e-5))
+
+    shard.ask = coarse
+    result = so.CuttingPlane(structure, so.M3N(1.0), data, tol=1e-3).solve()
+    assert result.certificate.certified
+    assert "8e-05 of the primal" in result.certificate.note
+    assert result.certificate.primal >= exact.certificate.dual
+
+
+def test_parallel_passes_and_generated_scenes_agree():
+    X, Y = so.datasets.make_grids(4, side=6, n_features=4, seed=3)
+    runs = [
+        so.StructuredClassifier(so.GraphCut(), so.M3N(0.1), tol=1e-4, n_jobs=jobs).fit(X, Y)
+        for jobs in (1, 2)
+    ]
+    primal, other = (run.result_.certificate.primal for run in runs)
+    assert primal == pytest.approx(other, rel=2e-4)
+    assert runs[0].score(X, Y) > 0.8
+    again = so.datasets.make_grids(2, side=6, n_features=4, seed=3)
+    np.testing.assert_array_equal(again[0][1][1], X[1][1])
+    with pytest.raises(InvalidInputError, match="side >= 2"):
+        so.datasets.make_grids(side=1)

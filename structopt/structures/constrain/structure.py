@@ -223,8 +223,8 @@ class Constrained(Structure):
         given = self.structure
         if not isinstance(given, Chain | Multiclass) or getattr(given, "decoder", "") == "networkx":
             raise IncompatibleError(
-                f"constrain takes a Chain or a Multiclass with the compiled decoder, not {given!r}; "
-                "describe other sets of outputs with so.Program."
+                f"constrain takes a compiled Chain or Multiclass, not {given!r}; "
+                "describe other sets of outputs with so.BooleanProgram."
             )
         return Chain(given.labels, given.class_weight, self.boundaries)
 

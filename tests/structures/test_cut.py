@@ -14,6 +14,7 @@ import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.methods import registry
 from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled, worst
+from structopt.structures.cut.search import CutSearch
 
 
 @st.composite
@@ -73,6 +74,29 @@ def check_oracles(problem, weights, decoder):
     other = structure.second_best(x, w, gold)
     assert other != gold
     assert score(other) == pytest.approx(score(truth.second_best(x, w, gold)), abs=1e-8)
+
+
+@pytest.mark.parametrize("digits", [15, 1, 0])  # of the scores: fewer make ties
+def test_the_best_other_than_the_best_by_brute_force(digits):
+    rng = np.random.default_rng(digits)
+    for _ in range(400):
+        n = int(rng.integers(2, 7))
+        pairs = [pair for pair in itertools.combinations(range(n), 2) if rng.random() < 0.6]
+        edges = np.array(pairs, dtype=np.int64).reshape(-1, 2)
+        scores = np.round(2 * rng.normal(size=n), digits) / 2
+        costs = np.round(2 * rng.exponential(0.4, size=len(edges)), digits) / 2
+        outputs = np.array(list(itertools.product([0, 1], repeat=n)))
+        cut = outputs[:, edges[:, 0]] != outputs[:, edges[:, 1]]
+        values = outputs @ scores - cut @ costs
+        first, second = np.sort(values)[:-3:-1]
+        search = CutSearch(n, edges)
+        best, short = search.best(scores, costs)
+        other, shorter = search.best_other(scores, costs, best)
+        assert not np.array_equal(other, best)
+        for labels, truth, excess in ((best, first, short), (other, second, shorter)):
+            found = values[np.all(outputs == labels, axis=1)][0]
+            assert truth - 1e-12 <= found + excess
+            assert excess <= 1e-8
 
 
 @given(problem=graphs(bipartite=True), weights=weights_)

@@ -107,10 +107,13 @@ class CutSearch:
                 break
             start, end = (source, node) if found[node] else (node, sink)
             side, _, more = self._flow(left, start, end)
-            flipped = side[: self.n] if found[node] else side[: self.n] | (found == 1)
-            crossing = self._crossing(left, np.append(flipped, [True, False]))
+            # the crumbs that the first flow left may lead out of its source side, even to the sink:
+            # crossings are submodular, so intersection and union cost at most `excess` more
+            ones = side[: self.n] & (found == 1) if found[node] else side[: self.n] | (found == 1)
+            crossing = self._crossing(left, np.append(ones, [True, False]))
+            slack = max(slack, more)  # of every node asked: the true best may be another one's
             if crossing < least:
-                least, best, slack = crossing, flipped.astype(np.int64), more
+                least, best = crossing, ones.astype(np.int64)
         return best, excess + slack
 
     # ------------------------------------------------------------------ inside

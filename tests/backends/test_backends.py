@@ -216,8 +216,8 @@ def test_backends_agree_with_cvxpy_and_their_multipliers_prove_it(kind, seed):
             accuracy = ACCURACY[b.name] * (1 + abs(truth))
             assert found.x.shape == (p.size,)
             assert found.cut_duals.shape == (len(A),)
-            if b.name == "osqp" and found.status == "inaccurate":
-                continue  # rare, see test_osqp_rarely_ends_at_its_limit
+            if b.name in ("osqp", "extragradient") and found.status == "inaccurate":
+                continue  # rare, see test_first_order_methods_rarely_end_at_their_limit
             assert found.status == "optimal", (b.name, found)
             assert p.objective(found.x) == pytest.approx(truth, abs=max(accuracy, 1e-5)), b.name
             assert p.residual(found.x) < accuracy
@@ -229,11 +229,12 @@ def test_backends_agree_with_cvxpy_and_their_multipliers_prove_it(kind, seed):
 
 
 @pytest.mark.parametrize("kind", ["linear", "diagonal", "full"])
-def test_osqp_rarely_ends_at_its_limit(kind, capfd):
+@pytest.mark.parametrize("first_order", [OSQP, ExtragradientBackend])
+def test_first_order_methods_rarely_end_at_their_limit(first_order, kind, capfd):
     statuses = []
     for seed in range(60):
         case = Case(seed, kind)
-        backend = started(OSQP(), case.p)
+        backend = started(first_order(), case.p)
         for _ in range(3):
             backend.append(cuts(case.p, *case.batch()))
         statuses.append(backend.solve(tolerance=1e-6).status)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from test_lagrangian import build
+from small_masters import build
 
 import structopt as so
 from structopt.backends.proximal import Proximal

@@ -411,7 +411,7 @@ def test_ctrl_c_inside_an_epoch():
 
 def test_a_failing_oracle_is_named_and_the_error_carries_the_model():
     X, Y = points(30, margin=0.0)
-    run = run_of(Perceptron, Failing(40, RuntimeError("no luck")).fit(X, Y), X, Y)
+    run = run_of(Perceptron, Failing(40, RuntimeError("no luck")).fitted(X, Y), X, Y)
     with pytest.raises(
         OracleError, match=r"'argmax' on example \d+: RuntimeError: no luck"
     ) as caught:

@@ -151,7 +151,7 @@ def test_shards_keep_the_contract(kind):
     this = Instance(*kind, examples=3)
     mine, w, n = this.mine, this.weights, this.mine.n_features_
     shard = pickle.loads(pickle.dumps(mine.encode(this.X, this.Y)))
-    reference = so.structures.shards.ExampleShard(mine, this.X, this.Y, 0)
+    reference = so.structures.base.shard.ExampleShard(mine, this.X, this.Y, 0)
     every = np.arange(3)
     oracles = (so.loss_augmented, so.oracles.worst, so.oracles.best_other)
     asked = [(o.name, shard.ask(o, w), reference.ask(o, w)) for o in oracles]

@@ -30,7 +30,7 @@ def shard_cases(
     parts: int,
 ) -> Iterator[Case]:
     """Yield the questions of :data:`QUESTIONS` to a structure and to its reference."""
-    shards = {who: s.fit(X, Y).encode(X, Y) for who, s in ((OURS, fast), (REFERENCE, slow))}
+    shards = {who: s.fitted(X, Y).encode(X, Y) for who, s in ((OURS, fast), (REFERENCE, slow))}
     for question, oracle in QUESTIONS.items():
         contenders = {}
         for who, shard in shards.items():

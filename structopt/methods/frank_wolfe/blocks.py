@@ -9,7 +9,8 @@ has as many as it may, a plane that carries nothing makes room, or else the two 
 replaced by their mean: w and D stay what they were.
 
 >>> import numpy as np, scipy.sparse as sp
->>> from structopt.structures.base.parts import Directions, base_matrix
+>>> from structopt.arrays import base_matrix
+>>> from structopt.structures.base.parts import Directions
 >>> base = base_matrix(sp.csr_array(np.array([[2.0]])))
 >>> blocks = Blocks(base, np.ones(1), np.array([2.0]), planes=2)
 >>> blocks.absorb(Planes(np.array([0]), np.array([3.0]), Directions.rows(0, 1)))  # 3 - 2 w

@@ -93,7 +93,7 @@ class Constrained(Structure):
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the labels, their weights and the dimension."""
         check_lengths(X, Y)
-        chain = self._plain().fit([_parted(x)[0] for x in X], Y)
+        chain = self._plain().fitted([_parted(x)[0] for x in X], Y)
         fitted = copy.copy(self)
         for name in FITTED:
             setattr(fitted, name, getattr(chain, name))

@@ -6,6 +6,7 @@ True
 
 from __future__ import annotations
 
+import math
 import os
 from typing import Any
 
@@ -56,6 +57,17 @@ class OracleError(StructoptError):
 
 class BackendError(StructoptError):
     """A solver failed, and so did the reference backend after it."""
+
+
+class CertificateError(StructoptError):
+    """A lower bound above the upper bound: a bug or a wrong oracle; ``primal``, ``dual`` are both.
+
+    ``result`` holds the best model of the run; it is not certified.
+    """
+
+    def __init__(self, message: str, *, primal: float = math.nan, dual: float = math.nan) -> None:
+        super().__init__(message)
+        self.primal, self.dual = primal, dual
 
 
 class FileFormatError(StructoptError, ValueError):

@@ -168,7 +168,7 @@ class EM(Method):
         remaining = (
             None if self.time_limit is None else max(1e-3, self.time_limit - self._elapsed())
         )
-        tolerance = _INNER * min(relative(self._primal, self._dual), 1.0)
+        tolerance = _INNER * np.clip(relative(self._primal, self._dual), 0.0, 1.0)
         solution = self._ascent.solve(tolerance=tolerance, time_limit=remaining)
         solved = clock()
         weights = solution.x[self.master.weight_columns]
@@ -258,7 +258,7 @@ class EM(Method):
     def _drop(self, multipliers: Floats) -> int:
         """Drop cuts that have been idle for long."""
         usual = float(np.sum(multipliers)) / self.data.n_examples
-        idle = _IDLE * min(relative(self._primal, self._dual), 1.0) * usual
+        idle = _IDLE * np.clip(relative(self._primal, self._dual), 0.0, 1.0) * usual
         self.master.pool.settle(multipliers, negligible=idle)
         expired = self.master.pool.expired(_MAX_AGE)
         count = int(expired.sum())

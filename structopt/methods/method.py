@@ -20,7 +20,7 @@ from structopt.errors import IncompatibleError, InvalidInputError, StructoptErro
 from structopt.formulations.base import Formulation
 from structopt.master.cuts import CutPool, CutSet
 from structopt.master.declare import RestrictedMaster
-from structopt.run.certificate import FEASIBLE, Certificate
+from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.events import Callback, Round, relative
 from structopt.run.interrupts import Interrupted
 from structopt.run.result import Result, Stop
@@ -196,6 +196,8 @@ class Method(ABC):
         )
         self.history.append(record)
         logger.debug("%s", record)
+        if self.structure.exact and self._certain():
+            check_bounds(self._primal, self._dual, self._residual)
         return record
 
     def _done(self) -> bool:

@@ -33,6 +33,7 @@ from structopt.report.examples import example_section
 from structopt.report.page import facts, number, page, percent, section, table, text
 from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
 from structopt.report.series import TimeSplit
+from structopt.run.certificate import contradicts
 from structopt.run.example import Example
 
 if TYPE_CHECKING:
@@ -192,6 +193,8 @@ def _verdict(result: Result) -> str:
         claim = "Not certified: the oracles are approximate, so the bounds are estimates."
     elif math.isinf(c.relative_gap):
         claim = "Not certified: a bound is still missing."
+    elif contradicts(c.primal, c.dual, c.residual):
+        claim = "Not certified: the lower bound lies above the upper one, so one of them is wrong."
     elif c.relative_gap > c.tolerance:
         claim = (
             f"Not certified: the gap is {percent(c.relative_gap)} of the objective and "

@@ -9,13 +9,16 @@ at multipliers that are checked, not trusted (:mod:`structopt.master.lagrangian`
 >>> c = Certificate(primal=10.0, dual=9.99, tolerance=1e-2)
 >>> c.certified, round(c.relative_gap, 6)
 (True, 0.001)
+>>> Certificate(primal=1.0, dual=2.0, tolerance=1e-3).certified  # a contradiction proves nothing
+False
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from structopt.run.events import relative
+from structopt.errors import CertificateError
+from structopt.run.events import ROUNDING, relative
 
 FEASIBLE = 1e-6
 """Violation of the formulation's own constraints up to which weights count as feasible."""
@@ -64,9 +67,39 @@ class Certificate:
     def certified(self) -> bool:
         """Whether exact oracles prove a gap within the tolerances, at feasible weights."""
         small = self.relative_gap <= self.tolerance or self.gap <= self.abs_tolerance
-        return self.exact and small and self.residual <= FEASIBLE
+        sound = self.exact and not contradicts(self.primal, self.dual, self.residual)
+        return sound and small and self.residual <= FEASIBLE
 
     def __str__(self) -> str:
         verdict = "certified" if self.certified else "not certified"
         note = f" ({self.note})" if self.note else ""
         return f"gap {self.gap:.3g} = {self.relative_gap:.2e} of it, {verdict}{note}"
+
+
+def contradicts(primal: float, dual: float, residual: float = 0.0) -> bool:
+    """Return whether a lower bound lies above the upper one by more than roundings.
+
+    Weights that break a constraint by ``residual`` may be that much better than any that do not.
+    """
+    share = relative(primal, dual)
+    return share < 0.0 and -share > ROUNDING + residual
+
+
+def check_bounds(primal: float, dual: float, residual: float = 0.0) -> None:
+    """Raise if a lower bound lies above the upper one: something is wrong, and nothing proven.
+
+    >>> check_bounds(1.0, 2.0)
+    Traceback (most recent call last):
+    ...
+    structopt.errors.CertificateError: The lower bound 2 exceeds the upper bound 1, ...
+    """
+    if contradicts(primal, dual, residual):
+        raise CertificateError(
+            f"The lower bound {dual:.9g} exceeds the upper bound {primal:.9g}, so one of them is "
+            "wrong and nothing is proven. Either the oracle does not return the best output (or "
+            "its loss or score is wrong), or the rule of a cut family asks for something else than "
+            "its oracle maximises, or the backend's rows are not the master's: check the structure "
+            "with structopt.testing.check_structure, and try backend='cvxpy'.",
+            primal=primal,
+            dual=dual,
+        )

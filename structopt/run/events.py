@@ -70,13 +70,20 @@ class Round:
 Callback = Callable[[Round], bool | None]
 
 
+ROUNDING = 1e-9
+"""How far a lower bound may stand above the upper one, as a share of it: roundings, not a proof."""
+
+
 def relative(primal: float, dual: float) -> float:
     """Return ``(primal - dual) / max(|primal|, 1e-12)``, infinite while a bound is missing.
 
-    >>> relative(2.0, 1.5)
-    0.25
+    It is negative where the bounds contradict each other, 0 where they do by roundings only.
+
+    >>> relative(2.0, 1.5), relative(2.0, 2.0 + 1e-12), relative(2.0, 3.0)
+    (0.25, 0.0, -0.5)
     """
     gap = primal - dual
     if not gap < float("inf"):
         return float("inf")
-    return max(gap, 0.0) / max(abs(primal), 1e-12)
+    share = gap / max(abs(primal), 1e-12)
+    return 0.0 if -ROUNDING <= share < 0.0 else share

@@ -247,7 +247,7 @@ class SaddleExtragradient(Method):
 
     def _rms(self) -> float:
         """Return the error of a part that does not matter yet."""
-        return min(_LOOSE, relative(self._primal, self._dual))
+        return min(_LOOSE, max(0.0, relative(self._primal, self._dual)))
 
     def _at(self, w: Floats, z: Floats) -> Iterate:
         pull = self._outputs.pull(z)

@@ -1,0 +1,62 @@
+"""Bounds that contradict each other are never a certificate."""
+
+import numpy as np
+import pytest
+
+import structopt as so
+from structopt.errors import CertificateError
+from structopt.run.certificate import Certificate, check_bounds
+
+
+@pytest.mark.parametrize(
+    ("primal", "dual", "certified"),
+    [
+        (1.0, 1.0, True),
+        (1.0, 1.0 + 1e-10, True),
+        (1.0, 1.0 + 1e-8, False),
+        (1.0, 2.0, False),
+        (-1.0, -1.0 + 1e-8, False),
+        (0.0, 1e-22, True),
+        (0.0, 1e-6, False),
+    ],
+)
+def test_a_lower_bound_above_the_upper_one_proves_nothing(primal, dual, certified):
+    for slack in (dict(tolerance=1e-3), dict(tolerance=0.0, abs_tolerance=1.0)):
+        assert Certificate(primal=primal, dual=dual, **slack).certified == certified
+    if certified:
+        check_bounds(primal, dual)
+    else:
+        with pytest.raises(CertificateError) as raised:
+            check_bounds(primal, dual)
+        assert (raised.value.primal, raised.value.dual) == (primal, dual)
+
+
+def test_weights_that_break_a_constraint_a_little_may_look_better_than_the_optimum():
+    assert Certificate(1.0, 1.0 + 1e-7, tolerance=1e-3, residual=1e-6).certified
+    assert not Certificate(1.0, 1.0 + 1e-5, tolerance=1e-3, residual=1e-6).certified
+
+
+class Lying(so.Enumerated):
+    """The loss-augmented question is answered with gold once the weights are no longer 0."""
+
+    def argmax(self, x, weights, *, gold=None):
+        if gold is not None and np.any(weights):
+            return gold
+        return super().argmax(x, weights, gold=gold)
+
+
+def test_a_run_that_meets_a_contradiction_raises_with_its_best_model():
+    X, y = [np.array([1.0, 0.0]), np.array([0.0, 1.0])] * 3, [0, 1] * 3
+
+    def features(x, label):
+        return np.kron(np.eye(2)[label], x)
+
+    model = so.StructuredClassifier(
+        Lying([0, 1], features), so.M3N(C=0.01), tol=1e-6, method="cutting-plane"
+    )
+    with pytest.raises(CertificateError, match="exceeds the upper bound") as raised:
+        model.fit(X, y)
+    assert raised.value.dual > raised.value.primal
+    result = raised.value.result
+    assert not result.certificate.certified
+    assert len(result.weights) == 4

@@ -21,7 +21,7 @@ from structopt.run.certificate import Certificate, check_bounds
     ],
 )
 def test_a_lower_bound_above_the_upper_one_proves_nothing(primal, dual, certified):
-    for slack in (dict(tolerance=1e-3), dict(tolerance=0.0, abs_tolerance=1.0)):
+    for slack in ({"tolerance": 1e-3}, {"tolerance": 0.0, "abs_tolerance": 1.0}):
         assert Certificate(primal=primal, dual=dual, **slack).certified == certified
     if certified:
         check_bounds(primal, dual)

@@ -238,7 +238,7 @@ def test_what_cannot_be_satisfied_names_the_example():
 
 def test_what_cannot_be_used_is_refused_by_name():
     X, Y = [np.eye(2)], [["a", "b"]]
-    with pytest.raises(IncompatibleError, match="takes a Chain or a Multiclass"):
+    with pytest.raises(IncompatibleError, match="takes a compiled Chain or Multiclass"):
         so.constrain(so.Enumerated([0, 1], lambda x, y: x), [])
     unknown = so.constrain(so.Chain(), at_most_one("z")).fitted(X, Y)
     with pytest.raises(InvalidInputError, match="names the label 'z'") as info:

@@ -25,7 +25,7 @@ while saddle.iterations < 70:
     passes.append(saddle.iterations)
     errors.append(error(saddle.current))
     gaps.append(record.relative_gap)
-perceptron = Perceptron(structure, so.M3N(), data, epochs=40)
+perceptron = Perceptron(structure, so.M3N(), data, max_iter=40)
 averaged = []
 for _ in range(40):
     perceptron.step()

@@ -18,7 +18,7 @@ for axis, kappa in zip(figure.subplots(1, 3, sharey=True), (0.0, 0.3, 1.0), stri
     data = so.datasets.make_constrained_labels(1800, n_inputs=20, kappa=kappa, seed=2)
     X_test, Y_test = data.X[800:], data.Y[800:]
     for name, colour in COLOURS.items():
-        scheme = so.ConstraintScheme(name, so.LabelVector(data.legal), epochs=20)
+        scheme = so.ConstraintScheme(name, so.LabelVector(data.legal), max_iter=20)
         scores = [scheme.fit(data.X[:m], data.Y[:m]).score(X_test, Y_test) for m in SIZES]
         label = f"{name}: constraint {MEANING[name]}"
         axis.semilogx(SIZES, scores, "o-", ms=4, color=colour, label=label)

@@ -98,6 +98,7 @@ NAMES = [
     Name("Certificate", "run.certificate", "record"),
     Name("Result", "run.result", "record"),
     Name("Round", "run.events", "record"),
+    Name("Limits", "run.limits", "record"),
     Name("RegularizationPath", "learn.path", "record"),
     Name("Selection", "learn.select", "record"),
     Name("Separability", "learn.margins", "record"),

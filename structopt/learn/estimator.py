@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,11 +21,21 @@ from structopt.methods import registry
 from structopt.methods.method import Method
 from structopt.run.events import Callback
 from structopt.run.example import Example
+from structopt.run.limits import Limits
 from structopt.run.progress import Progress
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
-_OF_THE_MODEL = ("tol", "max_iter", "time_limit", "callbacks")
+_OF_THE_MODEL = (
+    "structure",
+    "formulation",
+    "data",
+    "limits",
+    "tol",
+    "max_iter",
+    "time_limit",
+    "callbacks",
+)
 
 
 class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
@@ -46,8 +55,8 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         "subgradient", "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
-    max_iter : int
-        Rounds at most.
+    max_iter : int, optional
+        Rounds at most; None is the method's own number (10,000; 20 epochs of online methods).
     time_limit : float, optional
         Seconds after which no new round begins.
     n_jobs : int, optional
@@ -92,7 +101,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         backend: str | Backend = "auto",
         method: str = "auto",
         tol: float = 1e-3,
-        max_iter: int = 10_000,
+        max_iter: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
         random_state: int | None = None,
@@ -166,10 +175,12 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
                 structure,
                 self.formulation,
                 data,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                time_limit=self.time_limit,
-                callbacks=callbacks,
+                limits=Limits(
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    time_limit=self.time_limit,
+                    callbacks=callbacks,
+                ),
                 **self._own_options(method, warm_start),
             )
             result = run.solve()
@@ -221,7 +232,6 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         self, method: type[Method], warm_start: Result | Method | None
     ) -> dict[str, Any]:
         """Return the options that this method takes; refuse those that are set but not taken."""
-        taken = inspect.signature(method).parameters
         given = {
             "backend": None if self.backend == "auto" else self.backend,
             "random_state": self.random_state,
@@ -229,15 +239,12 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             "checkpoint": self.checkpoint,
         }
         options = {name: value for name, value in given.items() if value is not None}
-        for name in [*options, *(self.method_options or {})]:
-            if name in ("structure", "formulation", "data", *_OF_THE_MODEL):
+        options |= self.method_options or {}
+        for name in options:
+            if name in _OF_THE_MODEL:
                 raise IncompatibleError(f"{name!r} is set on the model, not in method_options.")
-            if name not in taken:
-                raise IncompatibleError(
-                    f"The method {method.name!r} takes no {name!r}; it takes "
-                    f"{sorted(set(taken) - {'structure', 'formulation', 'data'})}."
-                )
-        return options | dict(self.method_options or {})
+        method.check_options(options)
+        return options
 
     @property
     def coef_(self) -> Any:

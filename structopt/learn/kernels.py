@@ -26,6 +26,7 @@ from structopt.features.kernel_map import Kernel, rows_of
 from structopt.formulations.base import Formulation
 from structopt.methods.kernel_dual.method import KernelDual
 from structopt.run.events import Callback
+from structopt.run.limits import Limits
 from structopt.run.progress import Progress
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
@@ -76,7 +77,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         gamma: float | None = None,
         coef0: float = 1.0,
         tol: float = 1e-3,
-        max_iter: int = 1000,
+        max_iter: int | None = None,
         time_limit: float | None = None,
         random_state: int | None = None,
         verbose: bool = False,
@@ -122,10 +123,12 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
                 data,
                 gram=gram,
                 offsets=np.arange(len(gram) + 1) if offsets is None else offsets,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                time_limit=self.time_limit,
-                callbacks=callbacks,
+                limits=Limits(
+                    tol=self.tol,
+                    max_iter=self.max_iter,
+                    time_limit=self.time_limit,
+                    callbacks=callbacks,
+                ),
                 random_state=self.random_state,
             )
             self.result_ = run.solve()

@@ -18,7 +18,6 @@ True
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -149,7 +148,7 @@ def follow(
         raise InvalidInputError(f"There is no value of {parameter!r} to follow.")
     owner = parameter.partition("__")[0]
     shared = owner not in ("structure", "n_jobs")
-    takes = "warm_start" in inspect.signature(registry.make(model.method)).parameters
+    takes = "warm_start" in registry.make(model.method).options()
     warm = owner == "formulation" and takes and all(map(_is_number, values))
     encoded = None
     last: Result | CuttingPlane | None = None  # a run can go on, a result starts another one

@@ -13,7 +13,7 @@ learning is learning on ``structure.unconstrained()``, where every component sta
 >>> structure = so.LabelVector(data.legal)
 >>> wrong = {}
 >>> for name in ("LO", "L+I", "IBT"):
-...     scheme = so.ConstraintScheme(name, structure, epochs=20).fit(X, Y)
+...     scheme = so.ConstraintScheme(name, structure, max_iter=20).fit(X, Y)
 ...     wrong[name] = 1.0 - scheme.score(data.X[500:], data.Y[500:])
 >>> wrong["IBT"] < wrong["L+I"] < wrong["LO"]
 True
@@ -52,8 +52,8 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
         which is minimised by cutting planes; or, for LO and L+I, any linear classifier with
         ``coef_``, fitted with ``fit_intercept=False`` to every local problem (add a constant
         column to the inputs instead).
-    epochs : int
-        Epochs of the perceptron at most.
+    max_iter : int, optional
+        Epochs of the perceptron, or rounds of cutting planes, at most; None is 100 and 10,000.
     random_state : int, optional
         Seed of the order of the perceptron's visits.
     verbose : bool
@@ -84,14 +84,14 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
         structure: Structure,
         *,
         learner: Any = "perceptron",
-        epochs: int = 100,
+        max_iter: int | None = None,
         random_state: int | None = None,
         verbose: bool = False,
     ) -> None:
         self.scheme = scheme
         self.structure = structure
         self.learner = learner
-        self.epochs = epochs
+        self.max_iter = max_iter
         self.random_state = random_state
         self.verbose = verbose
 
@@ -132,15 +132,17 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
 
     def _structured(self, structure: Structure) -> StructuredClassifier:
         if isinstance(self.learner, Formulation):
-            return StructuredClassifier(structure, self.learner, verbose=self.verbose)
+            return StructuredClassifier(
+                structure, self.learner, max_iter=self.max_iter, verbose=self.verbose
+            )
         return StructuredClassifier(
             structure,
             M3N(),
             method="perceptron",
             method_options={
-                "average": False, "epochs": self.epochs, "evaluate": False,
-                "random_state": self.random_state,
+                "average": False, "evaluate": False, "random_state": self.random_state,
             },
+            max_iter=self.max_iter or 100,
             verbose=self.verbose,
         )  # fmt: skip
 

@@ -11,8 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -28,7 +27,8 @@ from structopt.master.separation import Inside, Separation, separate
 from structopt.methods.method import Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.run.checkpoint import Checkpoint
-from structopt.run.events import Callback, Round, relative
+from structopt.run.events import Round, relative
+from structopt.run.limits import LimitOptions
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
@@ -59,7 +59,7 @@ class CuttingPlane(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`.
     backend : str or Backend
         Who solves the master problems.
@@ -95,19 +95,12 @@ class CuttingPlane(Method):
         data: DataSet,
         *,
         backend: str | Backend = "auto",
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
         warm_start: Result | CuttingPlane | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         self._asked = (backend, random_state)
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
@@ -177,9 +170,7 @@ class CuttingPlane(Method):
 
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
-        remaining = None
-        if self.time_limit is not None:
-            remaining = max(1e-3, self.time_limit - self._elapsed())
+        remaining = self.limits.remaining(self._elapsed())
         tolerance = self._master_tolerance
         solution = self.backend.solve(tolerance=tolerance, time_limit=remaining)
         if solution.status == "failed" or not np.all(np.isfinite(solution.x)):
@@ -283,7 +274,7 @@ class CuttingPlane(Method):
         if added:
             self._idle, self._master_tolerance = 0, wanted
             return
-        tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.tol)
+        tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.limits.tol)
         if self.backend.moving or tight or not accurate:
             self._idle += 1
         self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))

@@ -21,8 +21,7 @@ single rounds do not.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -38,7 +37,8 @@ from structopt.master.declare import RestrictedMaster
 from structopt.master.lagrangian import Averages, Lagrangian
 from structopt.master.separation import Separation, separate
 from structopt.methods.method import Method
-from structopt.run.events import Callback, Round, relative
+from structopt.run.events import Round, relative
+from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
 from structopt.structures.base.structure import Structure
 
@@ -78,7 +78,7 @@ class EM(Method):
 
     Parameters
     ----------
-    structure, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, data, **limits
         See :class:`~structopt.Method`.
     formulation : ScaleMixture
         L1M3N, AdaptiveM3N, LaplaceM3N, or any other whose regulariser is a minimum over scales.
@@ -130,20 +130,13 @@ class EM(Method):
         data: DataSet,
         *,
         update: Literal["relaxed", "(4)", "(6)"] = "relaxed",
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
         warm_start: Result | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
         if update not in _RELAX:
             raise InvalidInputError(f"update is one of {list(_RELAX)}; got {update!r}.")
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         program = self.master.program
         assert program is not None, "a scaled M3N is a quadratic programme"
         self.update = update
@@ -165,9 +158,7 @@ class EM(Method):
         """Do one round and return its record."""
         clock = time.perf_counter
         start = clock()
-        remaining = (
-            None if self.time_limit is None else max(1e-3, self.time_limit - self._elapsed())
-        )
+        remaining = self.limits.remaining(self._elapsed())
         tolerance = _INNER * np.clip(relative(self._primal, self._dual), 0.0, 1.0)
         solution = self._ascent.solve(tolerance=tolerance, time_limit=remaining)
         solved = clock()
@@ -311,8 +302,8 @@ class EM(Method):
         """Return the objective that weights may have and still be as good as was asked for."""
         if not super()._done():
             return self._primal
-        share = self._dual / (1.0 - self.tol) if self.tol < 1.0 else np.inf
-        return max(self._primal, share, self._dual + self.abs_tol)
+        share = self._dual / (1.0 - self.limits.tol) if self.limits.tol < 1.0 else np.inf
+        return max(self._primal, share, self._dual + self.limits.abs_tol)
 
     def _done(self) -> bool:
         return self._settled and super()._done()

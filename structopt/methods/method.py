@@ -6,28 +6,38 @@ loop around it.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from collections.abc import Collection
+from dataclasses import replace
+from typing import ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
+from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.master.cuts import CutPool, CutSet
 from structopt.master.declare import RestrictedMaster
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
-from structopt.run.events import Callback, Round, relative
+from structopt.run.events import Round, relative
 from structopt.run.interrupts import Interrupted
+from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
 from structopt.structures.base.oracles import Oracle, best_other, worst
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
+
+_RENAMED = {
+    "epochs": "'max_iter'",
+    "seed": "'random_state'",
+    "validation": "the callback EarlyStopping",
+    "patience": "the callback EarlyStopping",
+}
 
 
 class Iterate(NamedTuple):
@@ -70,35 +80,27 @@ class Method(ABC):
     formulation : Formulation
     data : DataSet
         The encoded training data.
-    tol, abs_tol : float
-        Relative and absolute certified gap to stop at; either suffices.
-    max_iter : int
-        Rounds at most.
-    time_limit : float, optional
-        Seconds after which no new round begins.
-    callbacks : sequence of callables
-        Each is called with every :class:`~structopt.Round`; True stops the run.
+    **limits
+        A :class:`~structopt.Limits` as ``limits``, or any of `tol`, `abs_tol`, `max_iter`,
+        `time_limit` and `callbacks`, which then take the place of its own.
     """
 
     name: ClassVar[str]
+    rounds: ClassVar[int] = 10_000
+    """Rounds at most where no limit is given."""
 
     def __init__(
         self,
         structure: Structure,
         formulation: Formulation,
         data: DataSet,
-        *,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
+        **limits: Unpack[LimitOptions],
     ) -> None:
         self._began = time.perf_counter()
-        _check_limits(tol, abs_tol, max_iter, time_limit)
+        self.check_options(limits)
+        given = limits.pop("limits", Limits())
+        self.limits: Limits = replace(given, **limits)  # type: ignore[misc]
         self.structure, self.data = structure, data
-        self.tol, self.abs_tol, self.max_iter, self.time_limit = tol, abs_tol, max_iter, time_limit
-        self.callbacks = tuple(callbacks)
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
@@ -107,6 +109,23 @@ class Method(ABC):
         self.formulation = formulation  # who asks, should resolving it be refused
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
+
+    @classmethod
+    def options(cls) -> list[str]:
+        """Return the names of the method's own options."""
+        parameters = inspect.signature(cls).parameters.values()
+        return sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+
+    @classmethod
+    def check_options(cls, given: Collection[str]) -> None:
+        """Refuse options that the method does not take."""
+        taken = [*cls.options(), "limits", *NAMES]
+        for name in given:
+            if name not in taken:
+                now = f"; that is {_RENAMED[name]} now" if name in _RENAMED else ""
+                raise IncompatibleError(
+                    f"The method {cls.name!r} takes no {name!r}{now}; it takes {sorted(taken)}."
+                )
 
     # ------------------------------------------------------------------ running
     @abstractmethod
@@ -119,8 +138,8 @@ class Method(ABC):
         for watcher in self._watchers():
             watcher.start(self)
         try:
-            while len(self.history) < self.max_iter:
-                late = self.time_limit is not None and self._elapsed() >= self.time_limit
+            while len(self.history) < (self.limits.max_iter or self.rounds):
+                late = self.limits.reached(self._elapsed())
                 if late and self.history:  # one round is the least that makes a model
                     status = "time_limit"
                     break
@@ -146,11 +165,11 @@ class Method(ABC):
         return self._result(status)
 
     def _told_to_stop(self, record: Round) -> bool:
-        answers = [callback(record) for callback in self.callbacks]  # every one hears of it
+        answers = [callback(record) for callback in self.limits.callbacks]  # every one hears of it
         return any(isinstance(answer, bool | np.bool_) and bool(answer) for answer in answers)
 
     def _watchers(self) -> list[Watcher]:
-        return [callback for callback in self.callbacks if isinstance(callback, Watcher)]
+        return [c for c in self.limits.callbacks if isinstance(c, Watcher)]
 
     def iterate(self) -> Iterate:
         """Return where the last round led: its own weights, or the best so far."""
@@ -202,7 +221,8 @@ class Method(ABC):
 
     def _done(self) -> bool:
         gap = self._primal - self._dual
-        return gap <= self.abs_tol or relative(self._primal, self._dual) <= self.tol
+        near = relative(self._primal, self._dual) <= self.limits.tol
+        return gap <= self.limits.abs_tol or near
 
     def _stalled(self) -> bool:
         return False
@@ -234,8 +254,8 @@ class Method(ABC):
         certificate = Certificate(
             primal=best.value,
             dual=self._dual,
-            tolerance=self.tol,
-            abs_tolerance=self.abs_tol,
+            tolerance=self.limits.tol,
+            abs_tolerance=self.limits.abs_tol,
             residual=best.residual,
             exact=self.structure.exact and self._certain(),
             note="; ".join(filter(None, (note, self._caveat, self.structure.note()))),
@@ -255,10 +275,8 @@ class Method(ABC):
         from structopt.methods.cutting_plane import CuttingPlane
 
         self._check_abilities(type(self.formulation).__name__, worst, best_other)
-        first = CuttingPlane(
-            self.structure, formulation, self.data, tol=self.tol, abs_tol=self.abs_tol,
-            max_iter=self.max_iter, time_limit=self.time_limit,
-        )  # fmt: skip
+        limits = replace(self.limits, callbacks=())
+        first = CuttingPlane(self.structure, formulation, self.data, limits=limits)
         result = first.solve()
         if result.status == "interrupted":  # half a model is no measure
             raise KeyboardInterrupt
@@ -299,12 +317,3 @@ class Method(ABC):
                     f"{oracle.needs!r}; {type(self.structure).__name__} offers {sorted(offered)}. "
                     f"{self.structure.why_not(oracle.needs)}".rstrip()
                 )
-
-
-def _check_limits(tol: float, abs_tol: float, max_iter: int, time_limit: float | None) -> None:
-    if not (0 <= tol < np.inf and 0 <= abs_tol < np.inf):
-        raise InvalidInputError(f"tol and abs_tol must be finite and >= 0; got {tol}, {abs_tol}.")
-    if max_iter < 1 or (time_limit is not None and not time_limit > 0):
-        raise InvalidInputError(
-            f"max_iter must be >= 1 and time_limit > 0; got {max_iter} and {time_limit}."
-        )

@@ -214,7 +214,7 @@ def test_methods(name, method, monkeypatch, record_property):
         refuse(monkeypatch, record_property, method, name, make)
         return
     if called in ("perceptron", "mira"):
-        result = run(called, kind, name, epochs=4, **options).solve()
+        result = run(called, kind, name, max_iter=4, **options).solve()
         assert result.status in ("separated", "max_iter")
         assert not result.certificate.certified
         value = objective(kind, name, result.weights)

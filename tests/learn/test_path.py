@@ -205,9 +205,7 @@ def test_any_parameter(words):
 
 def test_methods_without_a_warm_start_start_afresh(words):
     X, Y, _, _ = words
-    found = so.fit_path(
-        model_of(method="perceptron", method_options={"epochs": 2}), X, Y, [0.1, 1.0]
-    )
+    found = so.fit_path(model_of(method="perceptron", max_iter=2), X, Y, [0.1, 1.0])
     np.testing.assert_array_equal(found.results[0].weights, found.results[1].weights)
 
 

@@ -31,9 +31,9 @@ def test_the_ends_of_figure_2_stand_in_the_papers_order():
     easy = accuracies(0.0, 50, 300)
     assert easy["L+I"] > easy["LO"]
     assert easy["L+I"] > easy["IBT"]
-    hard = accuracies(1.0, 50, 1000, epochs=30)
+    hard = accuracies(1.0, 50, 1000, max_iter=30)
     assert hard["IBT"] > hard["L+I"] > hard["LO"]
-    between = {n: accuracies(0.15, 50, n, epochs=40) for n in (60, 1200)}
+    between = {n: accuracies(0.15, 50, n, max_iter=40) for n in (60, 1200)}
     assert between[60]["L+I"] > between[60]["IBT"]
     assert between[1200]["IBT"] > between[1200]["L+I"]
 
@@ -71,7 +71,7 @@ def test_sequences_with_rules_take_every_scheme(structure, learner):
     schemes = ("LO", "L+I") if isinstance(learner, LinearSVC) else ("LO", "L+I", "IBT")
     right = {}
     for name in schemes:
-        scheme = so.ConstraintScheme(name, tied, learner=learner, epochs=10, random_state=0).fit(
+        scheme = so.ConstraintScheme(name, tied, learner=learner, max_iter=10, random_state=0).fit(
             X, Y
         )
         right[name] = scheme.score(X, Y)

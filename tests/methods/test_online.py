@@ -91,7 +91,7 @@ def test_mistakes_stay_within_novikoff_s_bound(kind, seed):
     bound = hard_margin(problem)
     assume(bound < 3000)
     X, Y, structure, _ = problem
-    run = run_of(Perceptron, structure, X, Y, average=False, epochs=5000, random_state=seed)
+    run = run_of(Perceptron, structure, X, Y, average=False, max_iter=5000, random_state=seed)
     result = run.solve()
     assert result.status == "separated"
     assert sum(r.violation for r in result.history) <= bound
@@ -104,7 +104,7 @@ def test_mistakes_stay_within_novikoff_s_bound(kind, seed):
 def test_mira_separates_with_every_margin_met():
     X, Y = so.datasets.make_classes(60, separation=9.0, seed=1)
     structure = so.Multiclass().fitted(X, Y)
-    run = run_of(MIRA, structure, X, Y, average=False, epochs=500, C=100.0)
+    run = run_of(MIRA, structure, X, Y, average=False, max_iter=500, C=100.0)
     result = run.solve()
     assert result.status == "separated"
     (answers,) = run.data.ask(so.loss_augmented, result.weights)
@@ -113,7 +113,7 @@ def test_mira_separates_with_every_margin_met():
 
 def test_inseparable_data_runs_out_of_epochs():
     X, Y = [np.array([1.0]), np.array([1.0])], [1, -1]
-    run = run_of(Perceptron, Sign().fitted(X, Y), X, Y, epochs=7)
+    run = run_of(Perceptron, Sign().fitted(X, Y), X, Y, max_iter=7)
     result = run.solve()
     assert (result.status, len(result.history)) == ("max_iter", 7)
     assert len(run_of(Perceptron, Sign().fitted(X, Y), X, Y, max_iter=3).solve().history) == 3
@@ -173,7 +173,7 @@ def rows_of(X):
 def test_averaged_weights_are_the_average_of_all_visits(problem):
     structure, X, Y = problem
     last, average = by_hand(structure, rows_of(X), Y, epochs=3, seed=4, rate=0.5)
-    options = {"epochs": 3, "random_state": 4, "learning_rate": 0.5}
+    options = {"max_iter": 3, "random_state": 4, "learning_rate": 0.5}
     run = run_of(Perceptron, structure, X, Y, **options)
     result = run.solve()
     if result.status == "max_iter":  # else the average is over fewer epochs
@@ -188,7 +188,7 @@ def test_several_shards_are_one_data_set(problem):
     for options in ({}, {"k": 2}) if "k_best" in structure.abilities() else ({},):
         method = MIRA if options else Perceptron
         one, two = (
-            run_of(method, structure, X, Y, n_jobs=n, epochs=2, **options).solve() for n in (1, 2)
+            run_of(method, structure, X, Y, n_jobs=n, max_iter=2, **options).solve() for n in (1, 2)
         )
         np.testing.assert_array_equal(one.weights, two.weights)
         assert one.certificate.primal == pytest.approx(two.certificate.primal)
@@ -198,7 +198,7 @@ def test_sample_weights_scale_the_update():
     structure, X, Y = PROBLEMS["chain"]
     structure = structure.fitted(X, Y)
     weight = np.array([1.0, 0.0, 2.0, 0.5, 1.0, 0.0, 3.0, 1.0, 0.25])
-    run = run_of(Perceptron, structure, X, Y, sample_weight=weight, epochs=2)
+    run = run_of(Perceptron, structure, X, Y, sample_weight=weight, max_iter=2)
     result = run.solve()
     last, average = by_hand(structure, X, Y, epochs=2, weights=weight)
     np.testing.assert_allclose(run.current, last, atol=1e-12)
@@ -206,7 +206,7 @@ def test_sample_weights_scale_the_update():
     there = np.flatnonzero(weight)
     short = run_of(
         Perceptron, structure, [X[i] for i in there], [Y[i] for i in there],
-        sample_weight=weight[there], epochs=1,
+        sample_weight=weight[there], max_iter=1,
     )  # fmt: skip
     assert short.step().violation <= len(there)
 
@@ -290,7 +290,7 @@ def test_accuracy_is_near_that_of_m3n_on_digit_words():
     wanted = model.score(X_test, Y_test)
     gold = np.concatenate(Y_test)
     for method, options in [(Perceptron, {}), (MIRA, {}), (MIRA, {"k": 3})]:
-        result = run_of(method, model.structure_, X, Y, epochs=10, **options).solve()
+        result = run_of(method, model.structure_, X, Y, max_iter=10, **options).solve()
         predicted = np.concatenate(model.structure_.predict(X_test, result.weights))
         assert np.mean(predicted == gold) >= wanted - 0.03, method
 
@@ -304,7 +304,7 @@ def words():
 
 @pytest.mark.parametrize("method", [Perceptron, MIRA])
 def test_the_seed_decides(words, method):
-    runs = [run_of(method, *words, epochs=3, random_state=s).solve() for s in (0, 0, None, 1)]
+    runs = [run_of(method, *words, max_iter=3, random_state=s).solve() for s in (0, 0, None, 1)]
     same, again, default, other = (r.weights for r in runs)
     np.testing.assert_array_equal(same, again)
     np.testing.assert_array_equal(same, default)
@@ -318,7 +318,7 @@ def test_there_is_no_certificate_and_primal_is_the_objective_of_the_model(
     words, method, said, tmp_path
 ):
     structure, X, Y = words
-    result = run_of(method, *words, formulation=so.M3N(0.5), epochs=6).solve()
+    result = run_of(method, *words, formulation=so.M3N(0.5), max_iter=6).solve()
     hinge = 0.0
     for x, y in zip(X, Y, strict=True):
         other = structure.argmax(x, result.weights, gold=y)
@@ -342,10 +342,10 @@ def test_there_is_no_certificate_and_primal_is_the_objective_of_the_model(
 
 
 def test_objectives_that_do_not_apply_are_infinite(words):
-    joint = run_of(Perceptron, *words, formulation=so.M3N(slacks="one"), epochs=2).solve()
+    joint = run_of(Perceptron, *words, formulation=so.M3N(slacks="one"), max_iter=2).solve()
     assert joint.certificate.primal == np.inf
     assert np.any(joint.weights)
-    negative = run_of(Perceptron, *words, formulation=so.LPStruct(), epochs=2).solve()
+    negative = run_of(Perceptron, *words, formulation=so.LPStruct(), max_iter=2).solve()
     assert negative.certificate.primal == np.inf
     assert negative.certificate.residual > 0
 
@@ -353,7 +353,7 @@ def test_objectives_that_do_not_apply_are_infinite(words):
 @pytest.mark.parametrize("method", [Perceptron, MIRA])
 def test_without_objectives_the_model_is_the_same(words, method):
     plain, silent = (
-        run_of(method, *words, epochs=3, evaluate=evaluate).solve() for evaluate in (True, False)
+        run_of(method, *words, max_iter=3, evaluate=evaluate).solve() for evaluate in (True, False)
     )
     assert np.array_equal(plain.weights, silent.weights)
     assert np.isfinite(plain.certificate.primal)
@@ -380,7 +380,7 @@ def test_ctrl_c_returns_the_model_of_the_last_whole_epoch(words):
 
     result = run_of(Perceptron, *words, callbacks=[interrupt]).solve()
     assert result.status == "interrupted"
-    two = run_of(Perceptron, *words, epochs=2).solve()
+    two = run_of(Perceptron, *words, max_iter=2).solve()
     np.testing.assert_array_equal(result.weights, two.weights)
 
 
@@ -404,7 +404,7 @@ def test_ctrl_c_inside_an_epoch():
     assert (early.status, early.history) == ("interrupted", ())
     assert np.any(early.weights)
     late = run_of(Perceptron, Failing(40).fitted(X, Y), X, Y).solve()
-    one = run_of(Perceptron, Sign().fitted(X, Y), X, Y, epochs=1).solve()
+    one = run_of(Perceptron, Sign().fitted(X, Y), X, Y, max_iter=1).solve()
     assert (late.status, len(late.history)) == ("interrupted", 1)
     np.testing.assert_array_equal(late.weights, one.weights)
 
@@ -432,7 +432,7 @@ def test_three_methods_of_a_user_suffice():
     X, Y = points()
     structure = Sign().fitted(X, Y)
     for method in (Perceptron, MIRA):
-        result = run_of(method, structure, X, Y, epochs=200).solve()
+        result = run_of(method, structure, X, Y, max_iter=200).solve()
         assert result.status == "separated"
         assert structure.predict(X, result.weights) == Y
 
@@ -470,10 +470,9 @@ def test_a_shard_without_singles_is_refused(words):
 @pytest.mark.parametrize(
     ("method", "options", "said"),
     [
-        (Perceptron, {"epochs": 0}, "epochs must be >= 1; got 0"),
+        (Perceptron, {"max_iter": 0}, "max_iter must be >= 1 and time_limit > 0; got 0"),
         (Perceptron, {"learning_rate": 0.0}, "learning_rate must be a finite number > 0"),
         (Perceptron, {"learning_rate": float("nan")}, "learning_rate"),
-        (Perceptron, {"max_iter": 0}, "max_iter"),
         (Perceptron, {"time_limit": -1.0}, "time_limit"),
         (MIRA, {"C": 0.0}, "C must be a finite number > 0"),
         (MIRA, {"C": float("inf")}, "C must be a finite number > 0"),
@@ -483,6 +482,14 @@ def test_a_shard_without_singles_is_refused(words):
 def test_bad_options_are_refused(words, method, options, said):
     with pytest.raises(InvalidInputError, match=said):
         run_of(method, *words, **options)
+
+
+def test_epochs_are_rounds(words):
+    with pytest.raises(IncompatibleError, match="no 'epochs'; that is 'max_iter' now"):
+        run_of(Perceptron, *words, epochs=3)
+    model = so.StructuredClassifier(so.Chain(), so.M3N(), method="mira", max_iter=2)
+    assert len(model.fit(*words[1:]).result_.history) <= 2
+    assert Perceptron.rounds == 20
 
 
 def test_methods_by_name():

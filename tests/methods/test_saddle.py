@@ -298,7 +298,7 @@ def test_online_methods_keep_weights_that_must_not_be_negative(average):
     edges = structure.nonnegative_weights()
     for name in ("perceptron", "mira"):
         method = make(name)(
-            structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+            structure, so.M3N(), so.DataSet.of(structure, X, Y), max_iter=4, average=average
         )
         lowest = [method.current[edges].min() for _ in range(4) if method.step()]
         assert min(lowest) >= 0.0

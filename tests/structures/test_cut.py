@@ -294,7 +294,7 @@ def test_online_methods_keep_edge_weights_nonnegative(method, average):
     X, Y = contrary(np.random.default_rng(0))
     structure = so.GraphCut().fitted(X, Y)
     run = registry.make(method)(
-        structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=4, average=average
+        structure, so.M3N(), so.DataSet.of(structure, X, Y), max_iter=4, average=average
     )
     models = []
     for _ in range(4):
@@ -307,7 +307,7 @@ def test_online_methods_keep_edge_weights_nonnegative(method, average):
 def test_the_average_of_projected_weights_is_their_average():
     X, Y = contrary(np.random.default_rng(1))
     structure = so.GraphCut().fitted(X, Y)
-    run = so.Perceptron(structure, so.M3N(), so.DataSet.of(structure, X, Y), epochs=5)
+    run = so.Perceptron(structure, so.M3N(), so.DataSet.of(structure, X, Y), max_iter=5)
     seen, learn = [], run._learn
 
     def watch(*args):

@@ -229,7 +229,7 @@ def test_trains_to_the_enumerated_optimum():
         assert result.certificate.primal == pytest.approx(optimum(kind, 2.0, problem), rel=1e-4)
     data = so.DataSet.of(structure, X, Y)
     for method in (so.Perceptron, so.MIRA):
-        assert np.isfinite(method(structure, so.M3N(), data, epochs=3).solve().weights).all()
+        assert np.isfinite(method(structure, so.M3N(), data, max_iter=3).solve().weights).all()
     exact = so.FrankWolfe(structure, so.M3N(2.0), data, tol=1e-4).solve()
     assert exact.certificate.primal == pytest.approx(optimum("m3n", 2.0, problem), rel=1e-3)
 

@@ -95,7 +95,7 @@ def bench_alignment(
         gap = saddle.step().relative_gap
         found.append((saddle.iterations, rate(saddle.current, X, test, TRAIN), gap))
     report("averaged perceptron")
-    perceptron = Perceptron(structure, M3N(bench.C), data, epochs=passes)
+    perceptron = Perceptron(structure, M3N(bench.C), data, max_iter=passes)
     measured = {n for n, _, _ in found} | {1, 2, 5}
     found = bench.passes.setdefault("averaged perceptron", [])
     for n in range(1, passes + 1):

@@ -129,7 +129,7 @@ def run(
         report(f"training: {learner}")
         options: dict[str, Any] = {"tol": tol, "time_limit": limit, "random_state": seed}
         if learner in ONLINE:
-            options = {"epochs": epochs, "random_state": seed}
+            options = {"max_iter": epochs, "random_state": seed}
         before = time.process_time()
         result = registry.make(learner)(structure, M3N(C), data, **options).solve()
         seconds = time.process_time() - before

@@ -35,7 +35,7 @@ LEARNERS: dict[str, tuple[str, dict[str, Any], str]] = {
     "extragradient": ("extragradient", {}, "n"),
     "one-slack cuts": ("cutting-plane", {}, "one"),
     "Frank-Wolfe": ("frank-wolfe", {}, "n"),
-    "perceptron": ("perceptron", {"epochs": 10}, "n"),
+    "perceptron": ("perceptron", {"max_iter": 10}, "n"),
 }
 
 

@@ -17,7 +17,7 @@ gives it exactly.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
@@ -28,7 +28,8 @@ from structopt.master.form import HingeForm
 from structopt.methods.frank_wolfe.blocks import Blocks
 from structopt.methods.frank_wolfe.planes import PlaneFinder, Planes
 from structopt.methods.method import Method
-from structopt.run.events import Callback, Round
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
@@ -57,7 +58,7 @@ class FrankWolfe(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`. The formulation is any whose compiled form is
         a ridge regulariser plus one hinge an example, at whatever margin.
     planes : int
@@ -104,17 +105,10 @@ class FrankWolfe(Method):
         *,
         planes: int = 12,
         sweeps: int = 20,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         if planes < 2 or sweeps < 0:
             raise InvalidInputError(f"planes must be >= 2 and sweeps >= 0; got {planes}, {sweeps}.")
         self.planes, self.sweeps = planes, sweeps
@@ -207,7 +201,7 @@ class FrankWolfe(Method):
     def _due(self) -> bool:
         """Return whether the exact gap is worth a pass."""
         done = len(self.history) + 1
-        wanted = max(self.abs_tol, self.tol * abs(self._dual))
+        wanted = max(self.limits.abs_tol, self.limits.tol * abs(self._dual))
         return done == 1 or done % _EVERY == 0 or self._estimate <= _NEAR * wanted
 
     def _certify(self) -> float:

@@ -17,8 +17,8 @@ matrix of the planes; no factor of it is formed.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
 from types import SimpleNamespace
+from typing import Unpack
 
 import numpy as np
 
@@ -30,7 +30,8 @@ from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
 from structopt.methods.kernel_dual.kernels import balance
 from structopt.methods.method import Method
-from structopt.run.events import Callback, Round
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.structure import Structure
 
@@ -44,7 +45,7 @@ class KernelDual(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`; the data's inputs are rows of ``gram``, and
         the weights are beta, label by label, then those without a kernel.
     gram : array of shape (N, N)
@@ -56,6 +57,7 @@ class KernelDual(Method):
     """
 
     name = "kernel-dual"
+    rounds = 1000
 
     def __init__(
         self,
@@ -65,17 +67,10 @@ class KernelDual(Method):
         *,
         gram: Floats,
         offsets: Ints,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         shape = SimpleNamespace(
             n_features=1, n_examples=data.n_examples, sample_weight=data.sample_weight
         )

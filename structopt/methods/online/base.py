@@ -23,7 +23,7 @@ import logging
 import time
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 import scipy.sparse as sp
@@ -35,7 +35,8 @@ from structopt.formulations.base import Formulation
 from structopt.master.form import HingeForm
 from structopt.methods.method import Method
 from structopt.run.certificate import FEASIBLE
-from structopt.run.events import Callback, Round
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.parts_kernels import add_to, products
@@ -91,12 +92,8 @@ class Online(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`.
-    epochs : int
-        Epochs at most.
-    max_iter : int
-        The same for every method; the smaller of the two counts.
     average : bool
         Whether the model is the average of the weights over all visits, or the last weights.
     evaluate : bool
@@ -106,6 +103,7 @@ class Online(Method):
         Seed of the order of visits; None is 0.
     """
 
+    rounds = 20
     called: ClassVar[str]
     """The method in a sentence."""
 
@@ -115,28 +113,18 @@ class Online(Method):
         formulation: Formulation,
         data: DataSet,
         *,
-        epochs: int = 20,
         average: bool = True,
         evaluate: bool = True,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        if epochs < 1:
-            raise InvalidInputError(f"epochs must be >= 1; got {epochs}.")
         if "argmax" not in structure.abilities():
             raise IncompatibleError(
                 f"The method {self.name!r} needs 'argmax' against one gold output; "
                 f"{type(structure).__name__} offers {sorted(structure.abilities())}."
             )
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol,
-            max_iter=min(epochs, max_iter), time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
-        self.epochs, self.average = epochs, average
+        super().__init__(structure, formulation, data, **limits)
+        self.average = average
         self.visits = 0
         self.current: Floats = np.zeros(data.n_features)
         """The weights w after the last visit."""

@@ -10,7 +10,7 @@ that is w + sum_r tau_r delta_i(y_r) with 0 <= tau <= C, and for k = 1
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation, check_positive
 from structopt.methods.online.base import Deltas, Online
 from structopt.methods.online.hildreth_kernels import hildreth
-from structopt.run.events import Callback
+from structopt.run.limits import LimitOptions
 from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure
@@ -45,7 +45,7 @@ class MIRA(Online):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`.
     k : int
         Outputs a step looks at; more than one needs the ability `k_best`.
@@ -54,7 +54,7 @@ class MIRA(Online):
     augmented : bool
         Which outputs: the one with the largest violation (loss-augmented decoding) and the k - 1
         best, or else the k best, gold among them as it may.
-    epochs, average, evaluate, random_state
+    average, evaluate, random_state
         See :class:`~structopt.methods.online.base.Online`.
 
     Notes
@@ -88,15 +88,10 @@ class MIRA(Online):
         k: int = 1,
         C: float = 1.0,
         augmented: bool = True,
-        epochs: int = 20,
         average: bool = True,
         evaluate: bool = True,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
         check_positive(C=C)
         if k < 1:
@@ -107,9 +102,8 @@ class MIRA(Online):
                 f"{sorted(structure.abilities())}. Use k = 1, which needs 'argmax' only."
             )
         super().__init__(
-            structure, formulation, data, epochs=epochs, average=average, evaluate=evaluate,
-            tol=tol, abs_tol=abs_tol, max_iter=max_iter, time_limit=time_limit,
-            callbacks=callbacks, random_state=random_state,
+            structure, formulation, data, average=average, evaluate=evaluate,
+            random_state=random_state, **limits,
         )  # fmt: skip
         self.k, self.C, self.augmented = k, C, augmented
         self._scratch: Floats = np.zeros(data.n_features)

@@ -7,14 +7,14 @@ See :class:`Perceptron`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import Unpack
 
 import numpy as np
 
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation, check_positive
 from structopt.methods.online.base import Deltas, Online
-from structopt.run.events import Callback
+from structopt.run.limits import LimitOptions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure
 
@@ -32,11 +32,11 @@ class Perceptron(Online):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`.
     learning_rate : float
         eta. Since w starts at 0 it only sets the scale of the weights, not what they predict.
-    epochs, average, evaluate, random_state
+    average, evaluate, random_state
         See :class:`~structopt.methods.online.base.Online`.
 
     Notes
@@ -68,21 +68,15 @@ class Perceptron(Online):
         data: DataSet,
         *,
         learning_rate: float = 1.0,
-        epochs: int = 20,
         average: bool = True,
         evaluate: bool = True,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
         check_positive(learning_rate=learning_rate)
         super().__init__(
-            structure, formulation, data, epochs=epochs, average=average, evaluate=evaluate,
-            tol=tol, abs_tol=abs_tol, max_iter=max_iter, time_limit=time_limit,
-            callbacks=callbacks, random_state=random_state,
+            structure, formulation, data, average=average, evaluate=evaluate,
+            random_state=random_state, **limits,
         )  # fmt: skip
         self.learning_rate = learning_rate
 

@@ -15,8 +15,7 @@ divergence V = omega/2 |w - w'|^2 + 1/omega sum_i c_i KL(p_i || p'_i).
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Unpack
 
 import numpy as np
 
@@ -25,7 +24,8 @@ from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.methods.method import Method
 from structopt.methods.saddle.form import SaddleForm
-from structopt.run.events import Callback, Round
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.structure import Structure
 
@@ -62,7 +62,7 @@ class Bregman(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`. The structure must be able to sum over its
         outputs: `Multiclass`, `Chain`, trees.
 
@@ -96,17 +96,9 @@ class Bregman(Method):
         structure: Structure,
         formulation: Formulation,
         data: DataSet,
-        *,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         self._form = SaddleForm(self.master, data, self.name)
         self.iterations, self._summing, self._proven = 0, 0.0, True
         zero = np.zeros(data.n_features)
@@ -124,7 +116,7 @@ class Bregman(Method):
         start, before, summing = time.perf_counter(), self.iterations, self._summing
         for _ in range(max(_FIRST, int(_GROWTH * self.iterations))):
             self._iterate()
-            if self.time_limit is not None and self._elapsed() >= self.time_limit:
+            if self.limits.reached(self._elapsed()):
                 break
         asking = time.perf_counter()
         mean_w = self._total_w / self._total

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import cvxpy as cp
 import numpy as np
@@ -17,7 +16,8 @@ from structopt.methods.method import Method
 from structopt.methods.saddle.dualise import dualise
 from structopt.methods.saddle.form import SaddleForm
 from structopt.methods.saddle.outputs import Outputs
-from structopt.run.events import Callback, Round
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
 from structopt.structures.base.structure import Structure
 
 
@@ -34,7 +34,7 @@ class Compact(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`. There is one round, which nothing interrupts.
     solver : str
         Any QP solver that CVXPY knows.
@@ -57,16 +57,9 @@ class Compact(Method):
         data: DataSet,
         *,
         solver: str = "CLARABEL",
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         self.solver, self._proven = solver, True
         self._form = SaddleForm(self.master, data, self.name)
         self._outputs = Outputs(data, self._form.cost)

@@ -16,8 +16,7 @@ rule says, and where r stays far below nu it grows.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -29,7 +28,8 @@ from structopt.methods.method import Method
 from structopt.methods.saddle.form import SaddleForm
 from structopt.methods.saddle.outputs import Outputs
 from structopt.methods.validation import Validation
-from structopt.run.events import Callback, Round, relative
+from structopt.run.events import Round, relative
+from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
 from structopt.structures.base.structure import Structure
 
@@ -87,7 +87,7 @@ class SaddleExtragradient(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`. The formulation is `M3N` or another with a
         quadratic regulariser and margin-rescaled hinges; the structure has a relaxation.
     nu : float
@@ -142,16 +142,9 @@ class SaddleExtragradient(Method):
         omega: float | None = None,
         validation: tuple[Any, Any] | None = None,
         patience: int = 10,
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         if not 0 < nu < 1 or (omega is not None and not 0 < omega < np.inf):
             raise InvalidInputError(f"nu must be in (0, 1) and omega > 0; got {nu} and {omega}.")
         self.nu, self._adapts = nu, omega is None
@@ -179,7 +172,7 @@ class SaddleExtragradient(Method):
         start, before, projecting = time.perf_counter(), self.iterations, self._projecting
         for _ in range(max(_FIRST, int(_GROWTH * self.iterations))):
             self._iterate()
-            if self.time_limit is not None and self._elapsed() >= self.time_limit:
+            if self.limits.reached(self._elapsed()):
                 break
         mean = self._at(self._total_w / self._total, self._total_z / self._total)
         before_primal = self._primal

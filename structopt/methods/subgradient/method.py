@@ -12,8 +12,7 @@ as long as all before it together, because the first passes say little about the
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, Unpack
 
 import numpy as np
 
@@ -27,7 +26,8 @@ from structopt.master.form import HingeForm
 from structopt.methods.frank_wolfe.planes import PlaneFinder
 from structopt.methods.method import Method
 from structopt.methods.subgradient.descent import Ball, Descent, Proximal, Ridge
-from structopt.run.events import Callback, Round
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
 from structopt.structures.base.structure import Structure
 
 _GROWTH = 1.5
@@ -47,7 +47,7 @@ class Subgradient(Method):
 
     Parameters
     ----------
-    structure, formulation, data, tol, abs_tol, max_iter, time_limit, callbacks
+    structure, formulation, data, **limits
         See :class:`~structopt.Method`. Sub-gradient methods take many cheap rounds:
         thousands for a relative gap of a few percent.
     batch : int, None or "auto"
@@ -94,17 +94,10 @@ class Subgradient(Method):
         data: DataSet,
         *,
         batch: int | Literal["auto"] | None = "auto",
-        tol: float = 1e-3,
-        abs_tol: float = 0.0,
-        max_iter: int = 10_000,
-        time_limit: float | None = None,
-        callbacks: Sequence[Callback] = (),
         random_state: int | None = None,
+        **limits: Unpack[LimitOptions],
     ) -> None:
-        super().__init__(
-            structure, formulation, data, tol=tol, abs_tol=abs_tol, max_iter=max_iter,
-            time_limit=time_limit, callbacks=callbacks,
-        )  # fmt: skip
+        super().__init__(structure, formulation, data, **limits)
         self._form, self._descent = self._recognise()
         if batch == "auto":
             batch = 1 if self._descent.averages else None

@@ -50,7 +50,7 @@ class ConstrainedFigure2(Experiment):
         )
         structure, found = LabelVector(data.legal), {}
         for name in SCHEMES:
-            scheme = ConstraintScheme(name, structure, epochs=100, random_state=cell["trial"])
+            scheme = ConstraintScheme(name, structure, max_iter=100, random_state=cell["trial"])
             scheme.fit(data.X[:n], data.Y[:n])
             found[name] = 100.0 * scheme.score(data.X[n:], data.Y[n:])
         return found

@@ -79,7 +79,7 @@ class ConstrainedFigure3(Experiment):
         found: dict[str, Any] = {"features": len(kept), "training": len(X), "test": len(tests)}
         for name in SCHEMES:
             scheme = ConstraintScheme(
-                name, structure, epochs=cell["epochs"], random_state=cell["split"]
+                name, structure, max_iter=cell["epochs"], random_state=cell["split"]
             )
             found[name] = 100.0 * scheme.fit(X, Y).score(tests, gold)
         return found

@@ -64,7 +64,7 @@ class ConstrainedFigure4(Experiment):
         found: dict[str, Any] = {"features used": X[0].shape[1] // 2}
         for name in LINES:
             scheme = ConstraintScheme(
-                name, constrain(Multiclass([0, 1]), in_turn), epochs=cell["epochs"],
+                name, constrain(Multiclass([0, 1]), in_turn), max_iter=cell["epochs"],
                 random_state=cell["draw"],
             ).fit(X, Y)  # fmt: skip
             found[name] = 100.0 * f1(gold, scheme.predict(tests))

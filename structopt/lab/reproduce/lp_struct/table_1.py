@@ -174,10 +174,11 @@ def _model(cell: Cell) -> Any:
     if name == "HMM":
         return HMM(smoothing=cell["smoothing"])
     if name in ("MIRA", "Perceptron"):
-        options = {"epochs": cell["epochs"]} | ({"C": cell["C"]} if name == "MIRA" else {})
+        options = {"C": cell["C"]} if name == "MIRA" else {}
         return StructuredClassifier(
-            Chain(), M3N(), method=name.lower(), method_options=options, random_state=0
-        )
+            Chain(), M3N(), method=name.lower(), max_iter=cell["epochs"], method_options=options,
+            random_state=0,
+        )  # fmt: skip
     return StructuredClassifier(
         Chain(), LPStruct(cell["C"]), backend=BACKENDS[name], tol=cell["tol"],
         callbacks=[CpuLimit(cell["limit"])],

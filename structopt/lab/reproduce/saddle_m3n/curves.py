@@ -44,7 +44,7 @@ def trace(
             w = saddle.current
             measure(saddle.iterations, w, (value - float(w @ w) / (2.0 * C)) / parts)
         return found | {"relative_gap": saddle.history[-1].relative_gap}
-    perceptron = Perceptron(structure, M3N(C), data, epochs=iterations)
+    perceptron = Perceptron(structure, M3N(C), data, max_iter=iterations)
     for n in range(1, iterations + 1):
         perceptron.step()
         if n in PLACES or n == iterations:

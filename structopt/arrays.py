@@ -4,7 +4,7 @@ Every message names the example, the position and both numbers, so that a bad ro
 is found at once.
 
 >>> import numpy as np
->>> matrix, offsets = stack_sequences([np.ones((2, 3)), np.zeros((1, 3))], 3)
+>>> matrix, offsets, _ = stack_sequences([np.ones((2, 3)), np.zeros((1, 3))], 3)
 >>> matrix.shape, offsets
 ((3, 3), array([0, 2, 3]))
 """
@@ -12,7 +12,7 @@ is found at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -76,8 +76,37 @@ def first_not_finite(matrix: Any) -> tuple[int, int, float] | None:
     return row, column, float(values[row, column])
 
 
-def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> tuple[Any, Ints]:
-    """Stack matrices (T_i, d) to one, and return it with the offsets of the examples in it.
+class Stacked(NamedTuple):
+    """Sequences in one matrix, and below it the row (1, 0, ..., 0) of parts without inputs.
+
+    Attributes
+    ----------
+    matrix : array or CSR array of shape (N, d)
+    offsets : array of int
+        Sequence i is rows ``offsets[i] .. offsets[i + 1] - 1``.
+    whole : array or CSR array of shape (N + 1, d)
+        The matrix and that row; ``matrix`` is a view of it.
+    """
+
+    matrix: Any
+    offsets: Ints
+    whole: Any
+
+    def base(self) -> Any:
+        """Return ``whole`` as the kernels read it, over the same memory where that is smaller."""
+        if sp.issparse(self.whole):
+            return base_matrix(self.whole)
+        base = base_matrix(self.whole)
+        if len(base.data) < self.whole.size:
+            return base
+        last = self.matrix.size + 1  # of the last row only the 1: it is read once a transition
+        ends = base.indptr.copy()
+        ends[-1] = last
+        return sp.csr_array((base.data[:last], base.indices[:last], ends), shape=base.shape)
+
+
+def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> Stacked:
+    """Stack matrices (T_i, d) to one, with the offsets of the examples in it.
 
     Dense inputs stay dense; if any is sparse, the result is CSR. ``n_inputs`` is the number of
     columns expected, by default that of the first example; ``start`` is the first one's number.
@@ -100,12 +129,14 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> t
         raise InvalidInputError("The data set is empty: give at least one example.")
     lengths = [block.shape[0] for block in blocks]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    if len(blocks) == 1:
-        matrix = blocks[0]
-    elif any(sp.issparse(block) for block in blocks):
-        matrix = sp.vstack([sp.csr_array(block) for block in blocks], format="csr")
+    one = np.eye(1, blocks[0].shape[1])
+    if any(sp.issparse(block) for block in blocks):
+        whole = sp.vstack([sp.csr_array(block) for block in (*blocks, one)], format="csr")
+        rows = (whole.data[:-1], whole.indices[:-1], whole.indptr[:-1])
+        matrix = sp.csr_array(rows, shape=(int(offsets[-1]), whole.shape[1]))
     else:
-        matrix = np.concatenate(blocks)
+        whole = np.concatenate([*blocks, one])
+        matrix = whole[:-1]
     bad = first_not_finite(matrix)
     if bad is not None:
         row, column, value = bad
@@ -115,7 +146,7 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> t
             f"{column}: replace or drop what is not finite.",
             example=start + i,
         )
-    return matrix, offsets
+    return Stacked(matrix, offsets, whole)
 
 
 def check_weights(weights: Any, n_features: int) -> Floats:
@@ -130,11 +161,32 @@ def check_weights(weights: Any, n_features: int) -> Floats:
 
 
 def base_matrix(matrix: Any) -> Any:
-    """Return ``matrix`` as the CSR arrays (int64, int64, float64) that the kernels read."""
+    """Return a matrix as the CSR arrays that the kernels read, without a copy where it can be.
+
+    Rows are float64, sorted and without repeats; indices have 32 bits where that is enough. A dense
+    matrix of which more than half is nonzero, or one that is mapped from a file, stays where it is:
+    its zeros are then stored too.
+
+    >>> dense = np.array([[1.0, 2.0], [0.0, 3.0]])
+    >>> np.shares_memory(base_matrix(dense).data, dense), base_matrix(dense).nnz
+    (True, 4)
+    """
+    if not sp.issparse(matrix):
+        dense = np.ascontiguousarray(matrix, dtype=np.float64)
+        mapped = isinstance(matrix, np.memmap)
+        if mapped or 2 * np.count_nonzero(dense) > dense.size:
+            kind = _index_type(max(dense.size, dense.shape[1]))
+            columns = np.tile(np.arange(dense.shape[1], dtype=kind), dense.shape[0])
+            ends = np.arange(dense.shape[0] + 1, dtype=kind) * kind(dense.shape[1])
+            return sp.csr_array((dense.reshape(-1), columns, ends), shape=dense.shape)
     csr = sp.csr_array(matrix, dtype=np.float64)
     if not csr.has_canonical_format:
         csr = csr.copy()  # the arrays may be the user's
         csr.sum_duplicates()
-    return sp.csr_array(
-        (csr.data, csr.indices.astype(np.int64), csr.indptr.astype(np.int64)), shape=csr.shape
-    )
+    kind = _index_type(max(csr.nnz, csr.shape[1]))
+    arrays = (csr.data, csr.indices.astype(kind, copy=False), csr.indptr.astype(kind, copy=False))
+    return sp.csr_array(arrays, shape=csr.shape)
+
+
+def _index_type(largest: int) -> type[np.int32] | type[np.int64]:
+    return np.int32 if largest < 2**31 else np.int64

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, base_matrix
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
@@ -64,7 +64,7 @@ class DataSet:
             raise InvalidInputError("Every sample_weight is 0: there is nothing to learn from.")
         self.sample_weight = weight
         bases = [shard.base for shard in shards]
-        self.base = None if any(b is None for b in bases) else sp.vstack(bases, format="csr")
+        self.base = None if any(b is None for b in bases) else _joined(bases)
         self._sources = np.cumsum([0] + [0 if b is None else b.shape[0] for b in bases])
         self._singles: list[Shard | None] = [None] * self.n_examples
 
@@ -150,3 +150,8 @@ class DataSet:
         if self.base is None:
             return sp.vstack(batches, format="csr")
         return Directions.concatenate(batches)
+
+
+def _joined(bases: list[Any]) -> Any:
+    """Return one base of all shards: the only one as it is, several below each other."""
+    return bases[0] if len(bases) == 1 else base_matrix(sp.vstack(bases, format="csr"))

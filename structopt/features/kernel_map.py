@@ -216,7 +216,7 @@ def _check_positive(remainder: Floats, largest: float) -> None:
 def rows_of(X: Any) -> tuple[Any, Ints | None]:
     """Return rows and, if X is a list of sequences, where each begins and ends."""
     sequences = isinstance(X, Sequence) and len(X) > 0 and np.ndim(X[0]) == 2
-    rows, offsets = stack_sequences(X) if sequences else (as_matrix(X), None)
+    rows, offsets = stack_sequences(X)[:2] if sequences else (as_matrix(X), None)
     bad = first_not_finite(rows)
     if bad is not None:
         raise InvalidInputError(f"Row {bad[0]} holds {bad[2]} in column {bad[1]}: replace it.")

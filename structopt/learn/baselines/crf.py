@@ -183,7 +183,7 @@ def _crfsuite() -> Any:
 
 def _items(X: Sequence[Any], n_inputs: int) -> list[list[dict[str, float]]]:
     """Return every token as its nonzero columns, sequence by sequence."""
-    stacked, offsets = stack_sequences(X, n_inputs)
+    stacked, offsets, _ = stack_sequences(X, n_inputs)
     tokens = sp.csr_array(stacked)
     tokens.eliminate_zeros()
     names, values, ptr = tokens.indices.astype(str).tolist(), tokens.data.tolist(), tokens.indptr

@@ -136,6 +136,6 @@ class HMM(BaseEstimator):  # type: ignore[misc]
 
     def _lifted(self, X: Sequence[Any]) -> list[Any]:
         """Return the features that the emissions are linear in, sequence by sequence."""
-        tokens, offsets = stack_sequences(X, self.n_inputs_)
+        tokens, offsets, _ = stack_sequences(X, self.n_inputs_)
         features = emissions.lift(self.emissions_, tokens)
         return [features[a:b] for a, b in pairwise(offsets.tolist())]

@@ -153,7 +153,7 @@ def stack_sentences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
             f"X is a {type(X).__name__}: give a list with one sentence per example, each {FORMS}."
         )
     read = [read_arcs(x, example=i) for i, x in enumerate(X, start)]
-    features, arcs = stack_sequences([r.features for r in read], n_inputs, start=start)
+    features, arcs, _ = stack_sequences([r.features for r in read], n_inputs, start=start)
     return Sentences(
         features,
         arcs,

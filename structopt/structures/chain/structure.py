@@ -210,7 +210,7 @@ class Chain(Structure):
     # ------------------------------------------------------------------ inside
     def _stack(self, X: Any, Y: Sequence[Any], start: int = 0) -> tuple[Any, Ints, Ints]:
         """Return checked tokens, offsets and gold labels (zeros where y is None)."""
-        tokens, offsets = stack_sequences(X, self.n_inputs_, start=start)
+        tokens, offsets, _ = stack_sequences(X, self.n_inputs_, start=start)
         gold = np.zeros(offsets[-1], dtype=np.int64)
         for i, (a, b, y) in enumerate(zip(offsets[:-1], offsets[1:], Y, strict=True), start):
             if y is None:

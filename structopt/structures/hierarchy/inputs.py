@@ -137,7 +137,7 @@ def stack_trees(
             f"X is a {type(X).__name__}: give a list with one tree per example."
         )
     trees = [as_tree(x, example=i) for i, x in enumerate(X, start)]
-    nodes, offsets = stack_sequences([t.nodes for t in trees], n_inputs, start=start)
+    nodes, offsets, _ = stack_sequences([t.nodes for t in trees], n_inputs, start=start)
     parent, order = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
     blocks, types = [], []
     for i, tree in enumerate(trees):

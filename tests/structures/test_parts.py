@@ -92,7 +92,7 @@ def test_base_matrix_adds_duplicates_and_leaves_the_users_matrix_alone():
     assert base.toarray().tolist() == [[2.0, 5.0]]
     assert (base.nnz, given_.nnz) == (2, 3)
     assert given_.indices.tolist() == [1, 0, 1]
-    assert base.indices.dtype == base.indptr.dtype == np.int64
+    assert base.indices.dtype == base.indptr.dtype == np.int32
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sp.csr_matrix, sp.csc_array, sp.coo_array])

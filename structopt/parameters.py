@@ -12,10 +12,20 @@ which is what lets a grid search write ``formulation__C``.
 
 from __future__ import annotations
 
+import functools
 import inspect
-from typing import Any, Self
+import math
+import numbers
+import os
+import sys
+import types
+import typing
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
 
 from structopt.errors import InvalidInputError
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Parameters:
@@ -50,3 +60,147 @@ class Parameters:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({inner})"
+
+    def check_params(self) -> None:
+        """Refuse arguments that are not what the constructor's annotations say."""
+        check_annotated(type(self).__init__, self.get_params(), type(self).__name__)
+
+
+# ---------------------------------------------------------------------- arguments of simple types
+_LARGE = 2**62  # more than any array can hold, and what 64 bits can
+
+
+class Range(NamedTuple):
+    """Numbers from ``low`` on, ``low`` itself only if ``closed``, up to ``high``."""
+
+    low: float
+    closed: bool = True
+    high: float = sys.float_info.max
+
+    def __contains__(self, value: object) -> bool:
+        number = typing.cast(float, value)
+        return (number >= self.low if self.closed else number > self.low) and number <= self.high
+
+    def __str__(self) -> str:
+        least = f"{'>=' if self.closed else '>'} {self.low:g}"
+        if math.isinf(self.high):
+            return f"{least}, or infinite"
+        return least if self.high >= _LARGE else f"{least} and <= {self.high:g}"
+
+
+Count = Annotated[int, Range(1, high=_LARGE)]
+Seed = Annotated[int, Range(0, high=_LARGE)]
+Positive = Annotated[float, Range(0, closed=False)]
+PositiveOrInfinite = Annotated[float, Range(0, closed=False, high=math.inf)]
+NonNegative = Annotated[float, Range(0)]
+Share = Annotated[float, Range(0, high=1)]
+
+
+def checked(function: _F) -> _F:
+    """Let a function refuse arguments that are not what its annotations say, by name.
+
+    Looked at are numbers and their ranges, text, paths, booleans, None and literals; everything
+    else passes.
+
+    >>> @checked
+    ... def draw(n_examples: Count = 3, *, seed: Seed | None = 0) -> int:
+    ...     return n_examples
+    >>> draw(n_examples=0)
+    Traceback (most recent call last):
+    ...
+    structopt.errors.InvalidInputError: n_examples must be an integer >= 1; got 0 (draw).
+    """
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def careful(*args: Any, **kwargs: Any) -> Any:
+        given = signature.bind(*args, **kwargs).arguments
+        check_annotated(function, given, function.__name__)
+        return function(*args, **kwargs)
+
+    return typing.cast(_F, careful)
+
+
+def check_annotated(function: Callable[..., Any], values: Mapping[str, Any], who: str) -> None:
+    """Refuse values of arguments that do not fit a function's annotations."""
+    kinds = _kinds(function)
+    for name, value in values.items():
+        wanted = kinds.get(name)
+        if wanted is not None and not any(kind.takes(value) for kind in wanted):
+            said = " or ".join(str(kind) for kind in wanted)
+            raise InvalidInputError(f"{name} must be {said}; got {_shown(value)} ({who}).")
+
+
+class _Kind(NamedTuple):
+    """One simple type, or one value of a literal, that an argument may be."""
+
+    what: Any
+    within: Range | None = None
+
+    def takes(self, value: Any) -> bool:
+        return self._is_one(value) and (self.within is None or value in self.within)
+
+    def _is_one(self, value: Any) -> bool:
+        if self.what not in _WORDS:
+            return isinstance(value, type(self.what)) and bool(value == self.what)
+        if self.what is bool:
+            return type(value).__name__ in ("bool", "bool_")  # numpy's, too
+        if isinstance(value, bool) and self.what in (int, float):
+            return False
+        if self.what is int:
+            return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
+        if self.what is float:
+            return isinstance(value, numbers.Real) and not math.isnan(_as_float(value))
+        return isinstance(value, self.what)
+
+    def __str__(self) -> str:
+        word = _WORDS.get(self.what, repr(self.what))
+        return word if self.within is None else f"{word} {self.within}"
+
+
+_WORDS: dict[Any, str] = {
+    int: "an integer",
+    float: "a number",
+    bool: "True or False",
+    str: "text",
+    os.PathLike: "a path",
+    type(None): "None",
+}
+
+
+@functools.cache
+def _kinds(function: Callable[..., Any]) -> dict[str, tuple[_Kind, ...]]:
+    """Return, for each argument of simple types, what it may be."""
+    try:
+        hints = typing.get_type_hints(function, include_extras=True)
+    except (NameError, TypeError):  # names that only type checkers see: nothing is known
+        return {}
+    found = {name: _parts(hint) for name, hint in hints.items() if name != "return"}
+    return {name: parts for name, parts in found.items() if parts is not None}
+
+
+def _parts(hint: Any) -> tuple[_Kind, ...] | None:
+    """Return the simple types and values that an annotation allows; None if it allows others."""
+    origin = typing.get_origin(hint)
+    if origin is Literal:
+        return tuple(_Kind(value) for value in typing.get_args(hint))
+    if origin in (typing.Union, types.UnionType):
+        each = [_parts(part) for part in typing.get_args(hint)]
+        return None if None in each else tuple(kind for part in each for kind in part or ())
+    if origin is Annotated:
+        plain, within = typing.get_args(hint)[:2]
+        return (_Kind(plain, within),)
+    plain = origin or hint
+    return (_Kind(plain),) if plain in _WORDS else None
+
+
+def _as_float(value: Any) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.nan  # an integer beyond all floats
+
+
+def _shown(value: Any, most: int = 60) -> str:
+    text = repr(value)
+    return text if len(text) <= most else f"{text[:most]}..."

@@ -1,0 +1,50 @@
+"""Arguments of simple types are refused by name."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+
+from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Parameters, PositiveOrInfinite, Seed, Share, checked
+
+
+@checked
+def call(
+    n: Count = 1, *, seed: Seed | None = 0, C: PositiveOrInfinite = 1.0, share: Share = 0.5,
+    flag: bool = False, path: str | os.PathLike[str] = "", anything: list[int] | None = None,
+):  # fmt: skip
+    return n
+
+
+GOOD = [
+    {"n": np.int32(3)}, {"seed": None}, {"C": math.inf}, {"C": np.float32(2)}, {"share": 1},
+    {"flag": np.True_}, {"path": "x"}, {"anything": "passes"},
+]  # fmt: skip
+BAD = [
+    {"n": 0}, {"n": 1.0}, {"n": True}, {"n": "1"}, {"n": np.ones(1, int)}, {"n": 10**30}, {"seed": -1},
+    {"C": 0}, {"C": math.nan}, {"C": 10**400}, {"C": 1j}, {"C": None}, {"share": 1.5}, {"flag": 1},
+    {"path": 3},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("given", GOOD, ids=str)
+def test_what_fits_passes(given):
+    call(**given)
+
+
+@pytest.mark.parametrize("given", BAD, ids=lambda g: str(g)[:20])
+def test_what_does_not_fit_is_refused_by_name(given):
+    with pytest.raises(InvalidInputError, match=rf"^{next(iter(given))} must be .*\(call\)\.$"):
+        call(**given)
+
+
+def test_objects_check_their_own():
+    class Ball(Parameters):
+        def __init__(self, radius: PositiveOrInfinite = 1.0, kind: str = "open"):
+            self.radius, self.kind = radius, kind
+
+    Ball().check_params()
+    with pytest.raises(InvalidInputError, match=r"radius must be a number > 0, or infinite; got -1"):
+        Ball(-1).check_params()

@@ -1,7 +1,7 @@
 """Public calls with one bad argument: the right answer, or an error of ours that says what to give.
 
 Every recipe is a call that works; a case replaces one of its arguments by a bad value. Anything but
-an answer or a :class:`structopt.errors.StructoptError` is a finding, a hang too. A short set runs in
+an answer or a ``StructoptError`` is a finding, a hang too. A short set runs in
 the suite; the long run is ``python tests/campaigns/malformed_calls.py --count 10000``.
 """
 
@@ -45,22 +45,60 @@ def bad_values():
 
         frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y"]})
     return {
-        "None": None, "nan": float("nan"), "inf": float("inf"), "-inf": -float("inf"), "-1": -1,
-        "0": 0, "0.5": 0.5, "huge": 10**30, "1e300": 1e300, "True": True, "text": "text",
-        "empty text": "", "bytes": b"bytes", "number as text": "1.0", "complex": 1 + 2j, "odd": Odd(),
-        "class": Odd, "function": lambda *a: None, "[]": [], "{}": {}, "()": (), "[None]": [None],
-        "[nan]": [float("nan")], "nested": [[1, 2], [3]], "generator": (i for i in range(3)),
-        "set": {1, 2}, "mixed": [1, "a", None], "array0": np.array(1.0), "empty array": np.zeros((0, 3)),
-        "no columns": np.zeros((4, 0)), "nan array": np.full((12, 3), np.nan), "3d": np.zeros((2, 2, 2)),
-        "complex array": np.ones((12, 3), dtype=complex), "objects": np.array([Odd(), None], dtype=object),
-        "strings": np.array(["a", "b"]), "bools": np.array([True, False]), "wrong width": np.ones((12, 7)),
-        "wrong length": np.ones((5, 3)), "list of nan": [np.full((2, 3), np.nan)] * 4,
-        "unhashable labels": [["a"], ["b"]] * 6, "unknown labels": ["zebra"] * 12, "sparse": sp.eye(12, 3),
-        "sparse nan": sp.csr_array(np.full((12, 3), np.nan)), "graph": nx.path_graph(3),
-        "dates": np.array(["2020-01-01"], dtype="datetime64[D]"), "int8": np.ones((12, 3), dtype=np.int8),
-        "frame": frame, "structure class": so.Chain, "formulation class": so.M3N, "path": Path("nowhere"),
-        "negative floats": -np.ones(12), "zeros": np.zeros(12), "ints": list(range(12)),
-    }  # fmt: skip
+        "None": None,
+        "nan": float("nan"),
+        "inf": float("inf"),
+        "-inf": -float("inf"),
+        "-1": -1,
+        "0": 0,
+        "0.5": 0.5,
+        "huge": 10**30,
+        "1e300": 1e300,
+        "True": True,
+        "text": "text",
+        "empty text": "",
+        "bytes": b"bytes",
+        "number as text": "1.0",
+        "complex": 1 + 2j,
+        "odd": Odd(),
+        "class": Odd,
+        "function": lambda *a: None,
+        "[]": [],
+        "{}": {},
+        "()": (),
+        "[None]": [None],
+        "[nan]": [float("nan")],
+        "nested": [[1, 2], [3]],
+        "generator": (i for i in range(3)),
+        "set": {1, 2},
+        "mixed": [1, "a", None],
+        "array0": np.array(1.0),
+        "empty array": np.zeros((0, 3)),
+        "no columns": np.zeros((4, 0)),
+        "nan array": np.full((12, 3), np.nan),
+        "3d": np.zeros((2, 2, 2)),
+        "complex array": np.ones((12, 3), dtype=complex),
+        "objects": np.array([Odd(), None], dtype=object),
+        "strings": np.array(["a", "b"]),
+        "bools": np.array([True, False]),
+        "wrong width": np.ones((12, 7)),
+        "wrong length": np.ones((5, 3)),
+        "list of nan": [np.full((2, 3), np.nan)] * 4,
+        "unhashable labels": [["a"], ["b"]] * 6,
+        "unknown labels": ["zebra"] * 12,
+        "sparse": sp.eye(12, 3),
+        "sparse nan": sp.csr_array(np.full((12, 3), np.nan)),
+        "graph": nx.path_graph(3),
+        "dates": np.array(["2020-01-01"], dtype="datetime64[D]"),
+        "int8": np.ones((12, 3), dtype=np.int8),
+        "frame": frame,
+        "structure class": so.Chain,
+        "formulation class": so.M3N,
+        "path": Path("nowhere"),
+        "negative floats": -np.ones(12),
+        "zeros": np.zeros(12),
+        "ints": list(range(12)),
+    }
 
 
 def fit(structure=None, formulation=None, X=ROWS, Y=CLASSES, sample_weight=None, **settings):
@@ -118,111 +156,242 @@ def asked(of, X, Y, question, **given):
 
 def recipes():
     """Return every call that works, with its arguments."""
-    yield "fit", fit, {
-        "structure": so.Multiclass(), "formulation": so.M3N(1.0), "X": ROWS, "Y": CLASSES,
-        "sample_weight": np.ones(12), "backend": "auto", "method": "auto", "tol": 1e-2, "max_iter": 30,
-        "time_limit": 10.0, "n_jobs": None, "random_state": 0, "verbose": False, "callbacks": (),
-        "method_options": None,
-    }  # fmt: skip
+    yield (
+        "fit",
+        fit,
+        {
+            "structure": so.Multiclass(),
+            "formulation": so.M3N(1.0),
+            "X": ROWS,
+            "Y": CLASSES,
+            "sample_weight": np.ones(12),
+            "backend": "auto",
+            "method": "auto",
+            "tol": 1e-2,
+            "max_iter": 30,
+            "time_limit": 10.0,
+            "n_jobs": None,
+            "random_state": 0,
+            "verbose": False,
+            "callbacks": (),
+            "method_options": None,
+        },
+    )
     yield "fit words", chain, {"X": WORDS, "Y": TAGS, "sample_weight": np.ones(4)}
-    for model, X, Y, who in ((ROW_MODEL, ROWS, CLASSES, "rows"), (WORD_MODEL, WORDS, TAGS, "words")):
+    for model, X, Y, who in (
+        (ROW_MODEL, ROWS, CLASSES, "rows"),
+        (WORD_MODEL, WORDS, TAGS, "words"),
+    ):
         yield f"predict {who}", model.predict, {"X": X}
         yield f"score {who}", model.score, {"X": X, "y": Y, "sample_weight": np.ones(len(Y))}
         yield (
-            f"report {who}", model.report,
+            f"report {who}",
+            model.report,
             {"path": DRAFT / "r.html", "X": X, "Y": Y, "title": "a title"},
-        )  # fmt: skip
+        )
         yield f"save {who}", model.save, {"path": DRAFT / "m.npz"}
     ROW_MODEL.save(DRAFT / "model.npz")
     yield (
-        "load_model", so.load_model,
+        "load_model",
+        so.load_model,
         {"path": DRAFT / "model.npz", "structure": None, "formulation": None},
-    )  # fmt: skip
+    )
     for name, parameters in {
         "M3N": {"C": 1.0, "slacks": "n", "constraints": lambda w: [w <= 1]},
         "StructSVM": {"C": 1.0, "slacks": "n", "rescale": "margin"},
-        "StructRMM": {"C": 1.0, "B": 3.0}, "L1M3N": {"C": 1.0}, "L1BallM3N": {"radius": 1.0},
-        "LPStruct": {"C": 1.0, "nonnegative": False}, "AdaptiveM3N": {"C": 1.0, "lam": 1.0},
+        "StructRMM": {"C": 1.0, "B": 3.0},
+        "L1M3N": {"C": 1.0},
+        "L1BallM3N": {"radius": 1.0},
+        "LPStruct": {"C": 1.0, "nonnegative": False},
+        "AdaptiveM3N": {"C": 1.0, "lam": 1.0},
         "LaplaceM3N": {"C": 1.0, "lam": 1.0},
-    }.items():  # fmt: skip
+    }.items():
         yield name, formulation, {"name": name} | parameters
-    yield "Multiclass", structure, {"name": "Multiclass", "X": ROWS, "Y": CLASSES, "labels": None, "loss": None}
     yield (
-        "Chain", structure,
-        {"name": "Chain", "X": WORDS, "Y": TAGS, "labels": None, "boundaries": True, "loss": None,
-         "decoder": "compiled"},
-    )  # fmt: skip
+        "Multiclass",
+        structure,
+        {"name": "Multiclass", "X": ROWS, "Y": CLASSES, "labels": None, "loss": None},
+    )
     yield (
-        "LabelVector", structure,
+        "Chain",
+        structure,
+        {
+            "name": "Chain",
+            "X": WORDS,
+            "Y": TAGS,
+            "labels": None,
+            "boundaries": True,
+            "loss": None,
+            "decoder": "compiled",
+        },
+    )
+    yield (
+        "LabelVector",
+        structure,
         {"name": "LabelVector", "X": rng.normal(size=(6, 2, 3)), "Y": [(0, 1), (1, 0)] * 3},
-    )  # fmt: skip
+    )
     edges = [np.array([[0, 0], [0, 1], [1, 1]])] * 3
     pairs = [(e, np.ones((3, 2))) for e in edges]
     yield "Matching", structure, {"name": "Matching", "X": pairs, "Y": [[(0, 0)], [(1, 1)], []]}
     graphs = [(np.array([[0, 1], [1, 2]]), np.ones((3, 2)))] * 3
-    yield "GraphCut", structure, {"name": "GraphCut", "X": graphs, "Y": [[0, 1, 1]] * 3, "labels": None}
+    yield (
+        "GraphCut",
+        structure,
+        {"name": "GraphCut", "X": graphs, "Y": [[0, 1, 1]] * 3, "labels": None},
+    )
     for question in ("argmax", "second_best", "joint_features", "loss"):
         for of, X, Y in (("Multiclass", ROWS, CLASSES), ("Chain", WORDS, TAGS)):
             yield (
-                f"{of}.{question}", asked,
-                {"of": of, "X": X, "Y": Y, "question": question, "y": Y[0],
-                 "x": Y[1] if question == "loss" else X[0]},
-            )  # fmt: skip
+                f"{of}.{question}",
+                asked,
+                {
+                    "of": of,
+                    "X": X,
+                    "Y": Y,
+                    "question": question,
+                    "y": Y[0],
+                    "x": Y[1] if question == "loss" else X[0],
+                },
+            )
     for of, X, Y, n in (("Multiclass", ROWS, CLASSES, 9), ("Chain", WORDS, TAGS, 10)):
-        yield f"{of}.k_best", asked, {"of": of, "X": X, "Y": Y, "question": "k_best", "x": X[0], "y": 2}
         yield (
-            f"{of}.predict", asked,
-            {"of": of, "X": X, "Y": Y, "question": "predict", "x": X, "y": None, "weights": np.zeros(n)},
-        )  # fmt: skip
+            f"{of}.k_best",
+            asked,
+            {"of": of, "X": X, "Y": Y, "question": "k_best", "x": X[0], "y": 2},
+        )
+        yield (
+            f"{of}.predict",
+            asked,
+            {
+                "of": of,
+                "X": X,
+                "Y": Y,
+                "question": "predict",
+                "x": X,
+                "y": None,
+                "weights": np.zeros(n),
+            },
+        )
     yield "Ascent", backend, {"name": "Ascent", "random_state": 0}
     yield "HiGHS", lambda **o: fit(formulation=so.L1M3N(), backend=so.HiGHS(**o)), {}
     yield "CVXPY", backend, {"name": "CVXPY", "solver": "CLARABEL"}
     for key in ("frank-wolfe", "subgradient", "extragradient", "bregman", "perceptron", "mira"):
-        yield key, lambda method="", **o: fit(method=method, **o), {"method": key, "random_state": 0, "max_iter": 3}
+        yield (
+            key,
+            lambda method="", **o: fit(method=method, **o),
+            {"method": key, "random_state": 0, "max_iter": 3},
+        )
     yield (
-        "fit_path", so.fit_path,
-        {"model": so.StructuredClassifier(so.Multiclass(), so.M3N(), tol=1e-2), "X": ROWS, "Y": CLASSES,
-         "values": [0.1, 1.0], "parameter": "formulation__C", "sample_weight": np.ones(12)},
-    )  # fmt: skip
+        "fit_path",
+        so.fit_path,
+        {
+            "model": so.StructuredClassifier(so.Multiclass(), so.M3N(), tol=1e-2),
+            "X": ROWS,
+            "Y": CLASSES,
+            "values": [0.1, 1.0],
+            "parameter": "formulation__C",
+            "sample_weight": np.ones(12),
+        },
+    )
     yield (
-        "grid_select", so.grid_select,
-        {"model": so.StructuredClassifier(so.Multiclass(), so.M3N(), tol=1e-2), "X": ROWS, "Y": CLASSES,
-         "X_valid": ROWS, "Y_valid": CLASSES, "grid": {"formulation__C": [1.0]}, "random_state": 0},
-    )  # fmt: skip
-    yield "separability", so.separability, {"structure": so.Multiclass(), "X": ROWS, "Y": CLASSES, "tol": 1e-2}
-    yield "HMM", lambda X, Y, **o: so.HMM(**o).fit(X, Y), {"X": WORDS, "Y": TAGS, "smoothing": 1.0, "emissions": "auto"}
+        "grid_select",
+        so.grid_select,
+        {
+            "model": so.StructuredClassifier(so.Multiclass(), so.M3N(), tol=1e-2),
+            "X": ROWS,
+            "Y": CLASSES,
+            "X_valid": ROWS,
+            "Y_valid": CLASSES,
+            "grid": {"formulation__C": [1.0]},
+            "random_state": 0,
+        },
+    )
     yield (
-        "KernelMachine", lambda X, Y, **o: so.KernelMachine(so.Multiclass(), so.M3N(), **o).fit(X, Y),
+        "separability",
+        so.separability,
+        {"structure": so.Multiclass(), "X": ROWS, "Y": CLASSES, "tol": 1e-2},
+    )
+    yield (
+        "HMM",
+        lambda X, Y, **o: so.HMM(**o).fit(X, Y),
+        {"X": WORDS, "Y": TAGS, "smoothing": 1.0, "emissions": "auto"},
+    )
+    yield (
+        "KernelMachine",
+        lambda X, Y, **o: so.KernelMachine(so.Multiclass(), so.M3N(), **o).fit(X, Y),
         {"X": ROWS, "Y": CLASSES, "kernel": "rbf", "gamma": 1.0, "tol": 1e-1, "max_iter": 20},
-    )  # fmt: skip
+    )
     yield (
-        "KernelMap", lambda X, **o: so.KernelMap(**o).fit_transform(X),
+        "KernelMap",
+        lambda X, **o: so.KernelMap(**o).fit_transform(X),
         {"X": ROWS, "kernel": "rbf", "gamma": 1.0, "max_rank": 3},
-    )  # fmt: skip
+    )
     yield (
-        "WordFeatures", lambda X, **o: so.WordFeatures(**o).fit_transform(X),
-        {"X": [["the", "cat"], ["a", "dog"]], "attributes": ("word",), "window": (0,), "min_count": 1},
-    )  # fmt: skip
+        "WordFeatures",
+        lambda X, **o: so.WordFeatures(**o).fit_transform(X),
+        {
+            "X": [["the", "cat"], ["a", "dog"]],
+            "attributes": ("word",),
+            "window": (0,),
+            "min_count": 1,
+        },
+    )
     yield (
-        "ConstraintScheme", lambda X, Y, **o: so.ConstraintScheme(**o).fit(X, Y),
-        {"X": rng.normal(size=(6, 2, 3)), "Y": [(0, 1), (1, 0)] * 3, "scheme": "IBT",
-         "structure": so.LabelVector(), "max_iter": 2, "random_state": 0},
-    )  # fmt: skip
-    yield "make_chain_crf", so.datasets.make_chain_crf, {"n_examples": 3, "length": 4, "n_features": 5, "n_relevant": 2, "n_labels": 2, "seed": 0}
-    yield "make_classes", so.datasets.make_classes, {"n_examples": 9, "n_features": 3, "n_labels": 3, "seed": 0}
-    yield "make_grids", so.datasets.make_grids, {"n_examples": 2, "side": 4, "n_features": 3, "seed": 0}
-    yield "make_lattices", so.datasets.make_lattices, {"n_examples": 2, "width": 2, "n_features": 3, "seed": 0}
-    yield "make_alignments", so.datasets.make_alignments, {"n_examples": 2, "n_features": 3, "mean_edges": 9.0, "seed": 0}
+        "ConstraintScheme",
+        lambda X, Y, **o: so.ConstraintScheme(**o).fit(X, Y),
+        {
+            "X": rng.normal(size=(6, 2, 3)),
+            "Y": [(0, 1), (1, 0)] * 3,
+            "scheme": "IBT",
+            "structure": so.LabelVector(),
+            "max_iter": 2,
+            "random_state": 0,
+        },
+    )
+    yield (
+        "make_chain_crf",
+        so.datasets.make_chain_crf,
+        {"n_examples": 3, "length": 4, "n_features": 5, "n_relevant": 2, "n_labels": 2, "seed": 0},
+    )
+    yield (
+        "make_classes",
+        so.datasets.make_classes,
+        {"n_examples": 9, "n_features": 3, "n_labels": 3, "seed": 0},
+    )
+    yield (
+        "make_grids",
+        so.datasets.make_grids,
+        {"n_examples": 2, "side": 4, "n_features": 3, "seed": 0},
+    )
+    yield (
+        "make_lattices",
+        so.datasets.make_lattices,
+        {"n_examples": 2, "width": 2, "n_features": 3, "seed": 0},
+    )
+    yield (
+        "make_alignments",
+        so.datasets.make_alignments,
+        {"n_examples": 2, "n_features": 3, "mean_edges": 9.0, "seed": 0},
+    )
     yield "load_digit_words", so.datasets.load_digit_words, {"split": "train", "seed": 0}
     yield "read_letters", so.datasets.read_letters, {"path": DRAFT / "none.data"}
     yield "read_columns", so.datasets.read_columns, {"path": DRAFT / "none.txt"}
-    yield "lp_struct_error", so.bounds.lp_struct_error, {"n_points": 100, "log2_covering": 3.0, "confidence": 0.05}
-    yield "local_error", so.bounds.local_error, {"n_examples": 100, "n_inputs": 5, "best": 0.1}
-    yield "DataSet.of", lambda **o: so.DataSet.of(so.Multiclass().fitted(ROWS, CLASSES), **o), {"X": ROWS, "Y": CLASSES, "sample_weight": np.ones(12), "n_jobs": 1}
     yield (
-        "constrain", lambda X, Y, **o: so.constrain(**o).fitted(X, Y).encode(X, Y),
+        "lp_struct_error",
+        so.bounds.lp_struct_error,
+        {"n_points": 100, "log2_covering": 3.0, "confidence": 0.05},
+    )
+    yield "local_error", so.bounds.local_error, {"n_examples": 100, "n_inputs": 5, "best": 0.1}
+    yield (
+        "DataSet.of",
+        lambda **o: so.DataSet.of(so.Multiclass().fitted(ROWS, CLASSES), **o),
+        {"X": ROWS, "Y": CLASSES, "sample_weight": np.ones(12), "n_jobs": 1},
+    )
+    yield (
+        "constrain",
+        lambda X, Y, **o: so.constrain(**o).fitted(X, Y).encode(X, Y),
         {"structure": so.Chain(), "rules": lambda x, y: [], "X": WORDS, "Y": TAGS},
-    )  # fmt: skip
+    )
 
 
 #: arguments that only say which part of a recipe is meant

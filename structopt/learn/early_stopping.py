@@ -14,9 +14,9 @@ class EarlyStopping:
     """A callback that stops a run when its weights no longer get better on validation data.
 
     After every round the weights of that round are scored. When ``patience`` rounds in a row have
-    not beaten the best score, the run stops with status "callback" and returns the weights that
-    had it; the certificate is theirs (their objective, which may be far from the optimum) and says
-    so. A run that reaches its tolerance or a limit before that returns its best objective as ever.
+    not beaten the best score, the run stops with status "early_stopping" and returns the weights
+    that had it; the certificate is theirs (their objective, which may be far from the optimum) and
+    says so. A run that reaches its tolerance or a limit before that returns its best objective.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class EarlyStopping:
     >>> model = so.StructuredClassifier(so.Chain(), so.M3N(C=10.0), tol=1e-6, callbacks=[stop])
     >>> result = model.fit(X[:40], Y[:40]).result_
     >>> result.status, len(result.history) == stop.best_round + 3
-    ('callback', True)
+    ('early_stopping', True)
     >>> model.score(X[40:], Y[40:]) == stop.best_score == max(stop.scores)
     True
     """

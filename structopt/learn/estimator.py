@@ -23,7 +23,7 @@ from structopt.run.events import Callback
 from structopt.run.example import Example
 from structopt.run.limits import Limits
 from structopt.run.progress import Progress
-from structopt.run.result import Result
+from structopt.run.result import UNFINISHED, Result
 from structopt.structures.base.structure import Structure
 
 _OF_THE_MODEL = (
@@ -186,9 +186,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             result = run.solve()
         self.structure_, self.result_ = structure, result
         # methods that minimise nothing have no lower bound to wait for
-        wanted = ("optimal", "separated", "early_stopping", "callback", "interrupted")
-        unfinished = result.status not in wanted
-        if unfinished and np.isfinite(result.certificate.dual):
+        if result.status in UNFINISHED and np.isfinite(result.certificate.dual):
             warnings.warn(
                 f"Stopped ({result.status}) at a relative gap of "
                 f"{result.certificate.relative_gap:.1e}, wanted {self.tol:.1e}. Raise max_iter or "

@@ -25,11 +25,10 @@ from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
 from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
-from structopt.master.cuts import CutPool
 from structopt.parameters import Parameters
 from structopt.run.certificate import Certificate
 from structopt.run.events import Round
-from structopt.run.result import Result
+from structopt.run.result import Rescue, Result
 from structopt.structures.arborescence.structure import Arborescence
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.structure import Structure
@@ -91,6 +90,9 @@ def _header(model: StructuredClassifier) -> dict[str, Any]:
         "status": result.status,
         "seconds": result.seconds,
         "backend": result.backend,
+        "method": result.method,
+        "finisher": result.finisher,
+        "rescued": result.rescued,
         "rounds": list(Round.__dataclass_fields__),
     }
 
@@ -134,8 +136,10 @@ def load_model(
             history=rounds,
             status=header["status"],
             seconds=float(header["seconds"]),
-            backend=str(header["backend"]),
-            cuts=CutPool(None, len(weights)).export("none: read from a model file"),
+            backend=header["backend"],
+            method=header["method"],
+            finisher=header["finisher"],
+            rescued=tuple(Rescue(*row) for row in header["rescued"]),
         )
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, IncompatibleError):

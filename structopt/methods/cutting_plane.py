@@ -29,7 +29,7 @@ from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Round, relative
 from structopt.run.limits import LimitOptions
-from structopt.run.result import Result
+from structopt.run.result import Rescue, Result
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
@@ -86,7 +86,6 @@ class CuttingPlane(Method):
 
     name = "cutting-plane"
     backend: Backend
-    _solvers: list[str]
 
     def __init__(
         self,
@@ -109,6 +108,8 @@ class CuttingPlane(Method):
         self._inside: Inside | None = None
         self._here = Iterate(self._weights, self._primal)
         self._proven, self._rounding = True, 0.0
+        self._first: str | None = None  # the backend that another one finishes for
+        self._rescued: list[Rescue] = []
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         saved = None if self._checkpoint is None else self._checkpoint.load()
@@ -187,6 +188,8 @@ class CuttingPlane(Method):
                     f"({message}), and so did the reference ({solution.message}). Try another "
                     "backend, or scale the features to similar ranges."
                 )
+            here = (len(self.history) + 1, self.backend.name, reference.name, message)
+            self._rescued.append(Rescue(*here))
         if solution.status == "infeasible":
             raise InfeasibleError(
                 f"No weights satisfy the formulation's constraints ({len(self.master.pool)} cuts "
@@ -292,8 +295,8 @@ class CuttingPlane(Method):
     def _hand_over(self, exact: str) -> None:
         """Let an exact backend finish: the pool holds what the answer needs."""
         logger.info("%r hands over to %r", self.backend.name, exact)
-        self._solvers.append(exact)
-        self._idle, self.backend = 0, registry.choose(exact, self.master)
+        self._first, self._idle = self.backend.name, 0
+        self.backend = registry.choose(exact, self.master)
         self.backend.start(self.master)
         self.backend.append(self.master.rows)
 
@@ -306,7 +309,6 @@ class CuttingPlane(Method):
         backend, seed = self._asked
         self.backend = registry.choose(backend, self.master, seed)
         self.backend.start(self.master)
-        self._solvers = [self.backend.name]
 
     def _adopt(self, weights: Floats, cuts: CutSet) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
@@ -340,7 +342,7 @@ class CuttingPlane(Method):
         same = self.master.take_over(run.master) and repr(run._asked) == repr(self._asked)
         fits = same and backend.refusal(self.master.program, self.master.samples()) is None
         if fits and backend.resume(self.master):
-            self.backend, self._solvers = backend, [backend.name]
+            self.backend = backend
         else:
             self._start()
             self.backend.append(self.master.rows)
@@ -371,8 +373,14 @@ class CuttingPlane(Method):
     def _cuts(self) -> CutSet:
         return self.master.pool.export(self.fingerprint)
 
-    def _solver(self) -> str:
-        return ", then ".join(self._solvers)
+    def _solved_by(self) -> dict[str, Any]:
+        first, last = self._first, self.backend.name
+        return {
+            "backend": first or last,
+            "finisher": last if first else None,
+            "rescued": tuple(self._rescued),
+            "cuts": self._cuts(),
+        }
 
     def _certain(self) -> bool:
         return self._lagrangian is not None and self._proven

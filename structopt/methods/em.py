@@ -21,7 +21,7 @@ single rounds do not.
 from __future__ import annotations
 
 import time
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -379,8 +379,8 @@ class EM(Method):
     def _cuts(self) -> CutSet:
         return self.master.pool.export(self._fingerprint())
 
-    def _solver(self) -> str:
-        return self._ascent.name
+    def _solved_by(self) -> dict[str, Any]:
+        return {"backend": self._ascent.name, "cuts": self._cuts()}
 
     def _certain(self) -> bool:
         return self._proven

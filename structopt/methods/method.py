@@ -12,7 +12,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Collection
 from dataclasses import replace
-from typing import ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
-from structopt.master.cuts import CutPool, CutSet
+from structopt.master.cuts import CutSet
 from structopt.master.declare import RestrictedMaster
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.events import Round, relative
@@ -64,7 +64,7 @@ class Watcher(Protocol):
         """Hear of a run that begins; ``method.iterate()`` is where each round leads."""
 
     def kept(self) -> tuple[Iterate, str] | None:
-        """Return what a run that a callback stopped returns, and a note for its certificate."""
+        """Return what a run that this callback stopped returns, and a note for its certificate."""
 
     def __call__(self, record: Round) -> bool | None:
         """Hear of a round; True stops the run."""
@@ -148,7 +148,7 @@ class Method(ABC):
                     status = "optimal"
                     break
                 if told_to_stop:
-                    status = "callback"
+                    status = "callback" if self._chosen() is None else "early_stopping"
                     break
                 if self._stalled():
                     status = "stalled"
@@ -235,22 +235,20 @@ class Method(ABC):
         """Return whether the lower bound is a proof."""
         return True
 
-    def _solver(self) -> str:
-        """Return who solved what there was to solve."""
-        return self.name
+    def _solved_by(self) -> dict[str, Any]:
+        """Return the fields of the result that say who solved what, and with which cuts."""
+        return {}
 
-    def _cuts(self) -> CutSet:
-        return CutPool(None, self.data.n_features).export(f"none: {self.name}")
+    def _chosen(self) -> tuple[Iterate, str] | None:
+        return next((k for w in self._watchers() if (k := w.kept()) is not None), None)
 
     def _elapsed(self) -> float:
         return time.perf_counter() - self._began
 
     def _result(self, status: Stop) -> Result:
         best, note = Iterate(self._weights, self._primal, self._residual), self._note()
-        if status == "callback":
-            kept = next((k for w in self._watchers() if (k := w.kept()) is not None), None)
-            if kept is not None:
-                best, note = kept[0], "; ".join(filter(None, (kept[1], note)))
+        if status == "early_stopping" and (kept := self._chosen()) is not None:
+            best, note = kept[0], "; ".join(filter(None, (kept[1], note)))
         certificate = Certificate(
             primal=best.value,
             dual=self._dual,
@@ -266,8 +264,8 @@ class Method(ABC):
             history=tuple(self.history),
             status=status,
             seconds=self._elapsed(),
-            backend=self._solver(),
-            cuts=self._cuts(),
+            method=self.name,
+            **self._solved_by(),
         )
 
     def _largest_projection(self, formulation: Formulation) -> float:

@@ -35,6 +35,7 @@ from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
 from structopt.report.series import TimeSplit
 from structopt.run.certificate import contradicts
 from structopt.run.example import Example
+from structopt.run.result import STATUSES
 
 if TYPE_CHECKING:
     from structopt.run.certificate import Certificate
@@ -47,16 +48,6 @@ MOST_ROUNDS = 1000  # rows of the table of rounds; a browser gets slow long befo
 MOST_COMPARED = 100  # rows of each run where several runs share a page
 
 SCRUBBER, ROUNDS = "scrubber", "rounds"  # idents
-
-_WHY = {
-    "separated": "An epoch made no mistake.",
-    "optimal": "The certified gap reached the tolerance.",
-    "max_iter": "The limit on rounds was reached first.",
-    "time_limit": "The time limit was reached first.",
-    "interrupted": "The run was interrupted; this is the best model so far.",
-    "callback": "A callback ended the run; this is the best model so far.",
-    "stalled": "The solver's accuracy admits no further progress.",
-}
 
 
 def write_report(
@@ -183,7 +174,7 @@ def round_tables(
 # ---------------------------------------------------------------------- one run
 def _verdict(result: Result) -> str:
     c = result.certificate
-    why = _WHY.get(result.status, "")
+    why = STATUSES.get(result.status, "")
     if c.certified:
         claim = (
             f"Certified: the objective at these weights, {number(c.primal)}, is at most "
@@ -210,7 +201,7 @@ def _verdict(result: Result) -> str:
         f'<p class="verdict {tone}">{claim}</p>'
         f"<p>Stopped with status <strong>{text(result.status)}</strong> after "
         f"{count(len(result.history), 'round')} and {number(result.seconds, 3)} s, solved by "
-        f"<strong>{text(result.backend)}</strong>. {text(why)}</p>"
+        f"<strong>{text(result.solver)}</strong>. {text(why)}</p>"
     )
 
 
@@ -327,7 +318,7 @@ def comparison_table(results: Mapping[str, Result]) -> str:
     rows = []
     for name, result in results.items():
         c, split = result.certificate, TimeSplit.of(result)
-        label = text(name) if name == result.backend else f"{text(name)} ({text(result.backend)})"
+        label = text(name) if name == result.solver else f"{text(name)} ({text(result.solver)})"
         rows.append(
             [
                 label,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from structopt import names
 from structopt.arrays import Floats
@@ -22,6 +22,30 @@ Stop = Literal[
     "stalled",
 ]
 
+STATUSES: dict[Stop, str] = {
+    "optimal": "The certified gap reached the tolerance.",
+    "separated": "An epoch made no mistake.",
+    "early_stopping": "Weights got no better on validation data for long; these were the best.",
+    "max_iter": "The limit on rounds was reached first.",
+    "time_limit": "The time limit was reached first.",
+    "interrupted": "The run was interrupted; this is the best model so far.",
+    "callback": "A callback ended the run; this is the best model so far.",
+    "stalled": "The solver's accuracy admits no further progress.",
+}
+"""Why a run can stop, in a sentence each."""
+
+UNFINISHED: tuple[Stop, ...] = ("max_iter", "time_limit", "stalled")
+"""Those that are neither what was asked for nor what somebody decided."""
+
+
+class Rescue(NamedTuple):
+    """A round whose master problem one backend failed to solve, and another one did."""
+
+    round: int
+    failed: str
+    solved: str
+    why: str
+
 
 @dataclass(frozen=True)
 class Result:
@@ -37,16 +61,19 @@ class Result:
     history : tuple of Round
         One record a round.
     status : str
-        Why the run stopped: "optimal" (the certified gap reached the tolerance), "separated" (an
-        online method's epoch made no mistake), "early_stopping" (no better weights on validation
-        data for long), "max_iter", "time_limit", "interrupted" (Ctrl-C),
-        "callback", or "stalled" (the solver's accuracy admits no further progress).
+        Why the run stopped: one of :data:`STATUSES`.
     seconds : float
         Wall time of the run.
-    backend : str
-        Who solved the master problems.
-    cuts : CutSet
-        The cuts that stood at the end, for warm starts.
+    backend : str or None
+        Who solved the master problems; None for methods that have none.
+    cuts : CutSet or None
+        The cuts that stood at the end, for warm starts; None for methods without.
+    method : str
+        Which method it was.
+    finisher : str or None
+        The exact backend that finished for `backend`, if one did.
+    rescued : tuple of Rescue
+        Rounds that another backend solved because this one failed: (round, failed, solved, why).
     """
 
     weights: Floats
@@ -54,8 +81,16 @@ class Result:
     history: tuple[Round, ...]
     status: Stop
     seconds: float
-    backend: str
-    cuts: Any
+    backend: str | None = None
+    cuts: Any = None
+    method: str = ""
+    finisher: str | None = None
+    rescued: tuple[Rescue, ...] = ()
+
+    @property
+    def solver(self) -> str:
+        """Who solved it, in words: the backend, the two in turn, or the method."""
+        return ", then ".join(filter(None, (self.backend, self.finisher))) or self.method
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the run as one self-contained HTML file."""
@@ -65,5 +100,5 @@ class Result:
         c = self.certificate
         return (
             f"{self.status} after {len(self.history)} rounds and {self.seconds:.2f} s "
-            f"({self.backend}): objective {c.primal:.6g}, {c}"
+            f"({self.solver}): objective {c.primal:.6g}, {c}"
         )

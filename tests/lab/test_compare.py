@@ -140,7 +140,7 @@ def test_disagreement_is_seen(done):
 
 
 def test_a_hand_over_is_told(done):
-    run = certified(done.problems[0].runs["ascent"][0], backend="ascent, then clarabel")
+    run = certified(done.problems[0].runs["ascent"][0], backend="ascent", finisher="clarabel")
     shared = replace(done, problems=[replace(done.problems[0], runs={"ascent": [run]})])
     text = tables(shared)[1].markdown()
     assert "Finished by another backend: M3N, chain CRF: ascent, then clarabel." in text

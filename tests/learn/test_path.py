@@ -81,7 +81,8 @@ def test_small_linear_masters_hand_over_soon_and_go_on_exactly(words):
     found = so.fit_path(model_of(so.L1M3N()), X[:40], Y[:40], [0.5, 0.7, 1.0])
     first, *rest = found.results
     assert all(result.certificate.certified for result in found.results)
-    assert [result.backend for result in rest] == ["proximal, then highs", "highs"]
+    assert [(r.backend, r.finisher) for r in rest] == [("proximal", "highs"), ("highs", None)]
+    assert "(proximal, then highs)" in str(rest[0])
     soon, exact = (len(result.history) / len(first.history) for result in rest)
     assert soon < 0.9
     assert exact < 0.3
@@ -118,7 +119,7 @@ def test_a_run_goes_on_with_its_live_backend(words):
         after = run(second, backend=backend, warm_start=before)
         assert (after.backend is kept) == live
         assert optimum(after) == pytest.approx(optimum(run(second, backend=backend)), rel=3e-5)
-        assert after._solver() == backend
+        assert after.backend.name == backend
 
 
 def test_a_live_ascent_follows_a_curvature_of_another_shape():

@@ -176,7 +176,7 @@ def test_early_stopping_returns_the_best_weights_so_far(words):
         )
     np.testing.assert_allclose(stop.scores, scores)
     best = int(np.argmax(scores))
-    assert result.status == "callback"
+    assert result.status == "early_stopping"
     assert len(scores) == len(result.history) == best + 1 + 4 == stop.best_round + 4
     np.testing.assert_array_equal(result.weights, spy.iterates[best])
     assert model.score(X_val, Y_val) == pytest.approx(max(scores))
@@ -219,7 +219,7 @@ def test_other_methods_can_be_stopped(words, method):
     X, Y, X_val, Y_val = words
     stop = so.EarlyStopping(X_val, Y_val, patience=2)
     model = model_of(so.M3N(C=10.0), tol=1e-9, method=method, callbacks=[stop]).fit(X, Y)
-    assert model.result_.status == "callback"
+    assert model.result_.status == "early_stopping"
     assert model.score(X_val, Y_val) == stop.best_score == max(stop.scores)
 
 

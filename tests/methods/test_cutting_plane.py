@@ -145,6 +145,7 @@ def test_a_failing_solver_is_retried_on_the_reference(words, caplog):
     assert result.certificate.certified
     assert "out of luck" in caplog.text
     assert "reference" in caplog.text
+    assert result.rescued == ((3, "broken", "cvxpy", "out of luck"),)
 
 
 def test_when_the_reference_fails_too_the_error_carries_the_last_model(words, monkeypatch):

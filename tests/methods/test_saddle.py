@@ -1,7 +1,9 @@
 """Saddle points: extragradient, the compact QP and cutting planes find one optimum."""
 
 import math
+from functools import partial
 from itertools import pairwise
+from types import SimpleNamespace
 
 import cvxpy as cp
 import numpy as np
@@ -13,12 +15,12 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import BackendError, IncompatibleError, InfeasibleError, InvalidInputError
+from structopt.methods.method import Iterate
 from structopt.methods.registry import make
 from structopt.methods.saddle import dualise as compact
 from structopt.methods.saddle.compact import Compact
 from structopt.methods.saddle.extragradient import SaddleExtragradient
 from structopt.methods.saddle.outputs import Outputs
-from structopt.methods.validation import Validation
 
 WEIGHTS = {
     "free": None,
@@ -141,12 +143,11 @@ def test_other_constants_and_rounds():
 
 
 def test_without_regulariser_validation_data_choose():
-    X, y = so.datasets.make_classes(60, seed=0)
+    X, y = so.datasets.make_classes(60, separation=1.0, seed=0)
     structure = so.Multiclass().fitted(X[:40], y[:40])
     data = so.DataSet.of(structure, X[:40], y[:40])
-    method = SaddleExtragradient(
-        structure, so.M3N(math.inf), data, validation=(X[40:], y[40:]), patience=4, max_iter=200
-    )
+    stop = so.EarlyStopping(X[40:], y[40:], patience=4)
+    method = SaddleExtragradient(structure, so.M3N(math.inf), data, callbacks=[stop], max_iter=200)
     result = method.solve()
     assert result.status == "early_stopping"
     assert not result.certificate.certified
@@ -156,32 +157,32 @@ def test_without_regulariser_validation_data_choose():
     wrong = sum(
         a != b for a, b in zip(structure.predict(X[40:], result.weights), y[40:], strict=True)
     )
-    assert wrong == min(method._validation.errors)
+    assert 1 - wrong / 20 == pytest.approx(stop.best_score) == max(stop.scores)
     assert result.certificate.primal == pytest.approx(method._form.primal(result.weights)[0])
 
 
 def test_early_stopping_through_the_estimator_does_not_warn():
     X, y = so.datasets.make_classes(60, seed=1)
-    options = {"validation": (X[40:], y[40:]), "patience": 3}
+    stop = so.EarlyStopping(X[40:], y[40:], patience=3)
     model = so.StructuredClassifier(
-        so.Multiclass(), so.M3N(1.0), method="extragradient", method_options=options
+        so.Multiclass(), so.M3N(1.0), method="extragradient", tol=1e-9, callbacks=[stop]
     ).fit(X[:40], y[:40])
     assert model.result_.status == "early_stopping"
 
 
-def test_validation_keeps_the_first_of_equals():
+def test_early_stopping_keeps_the_first_of_equals():
     structure = so.Multiclass().fitted(np.eye(2), [0, 1])
-    validation = Validation(np.eye(2), [0, 1], patience=2)
+    stop = so.EarlyStopping(np.eye(2), [0, 1], patience=2)
     right, wrong = np.array([1.0, 0, 0, 1]), np.array([0.0, 1, 1, 0])
-    assert [validation.judge(structure, w, 1.0, 0.0) for w in (wrong, right, 2 * right)] == [
-        2,
-        0,
-        0,
-    ]
-    assert not validation.over
-    validation.judge(structure, wrong, 1.0, 0.0)
-    assert validation.over
-    np.testing.assert_array_equal(validation.best[0], right)
+    here = SimpleNamespace(structure=structure)
+    stop.start(here)
+    heard = []
+    for weights in (wrong, right, 2 * right, wrong):
+        here.iterate = partial(Iterate, weights, 1.0)
+        heard.append(stop(None))
+    assert stop.scores == [0.0, 1.0, 1.0, 0.0]
+    assert heard == [False, False, False, True]
+    np.testing.assert_array_equal(stop.kept()[0].weights, right)
 
 
 def test_fractional_vertices_are_not_certified(monkeypatch):
@@ -210,8 +211,8 @@ def test_what_is_refused():
         run(SaddleExtragradient, problem, so.M3N(1.0), nu=1.0)
     with pytest.raises(InvalidInputError, match="omega"):
         run(SaddleExtragradient, problem, so.M3N(1.0), omega=0.0)
-    with pytest.raises(InvalidInputError, match="patience"):
-        run(SaddleExtragradient, problem, so.M3N(1.0), validation=(X, Y), patience=0)
+    with pytest.raises(IncompatibleError, match="EarlyStopping"):
+        run(SaddleExtragradient, problem, so.M3N(1.0), validation=(X, Y))
     with pytest.raises(BackendError, match="NONE"):
         run(Compact, problem, so.M3N(1.0), solver="NONE")
 

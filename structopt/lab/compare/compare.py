@@ -18,7 +18,6 @@ True
 
 from __future__ import annotations
 
-import logging
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -285,19 +284,13 @@ def _run(make: _Maker, backend: Any, limit: float) -> Run:
     def out_of_time(_: Round) -> bool:
         return time.process_time() - start > limit
 
-    rescues = _Rescues()
-    log = logging.getLogger(CuttingPlane.__module__)
-    log.addHandler(rescues)
-    try:
-        method = make.method(backend, time_limit=PATIENCE * limit, callbacks=[out_of_time])
-        result, error = _guarded(method)
-    finally:
-        log.removeHandler(rescues)
-    cpu = time.process_time() - start
-    reason = error
+    method = make.method(backend, time_limit=PATIENCE * limit, callbacks=[out_of_time])
+    result, reason = _guarded(method)
+    cpu, rescues = time.process_time() - start, 0
     if result is not None:
-        reason = _why_not(result, cpu, limit, rescues.count)
-    return Run(cpu, result, rescues.count, reason)
+        rescues = len(result.rescued)
+        reason = _why_not(result, cpu, limit, rescues)
+    return Run(cpu, result, rescues, reason)
 
 
 def _why_not(result: Result, cpu: float, limit: float, rescues: int) -> str:
@@ -314,17 +307,6 @@ def _guarded(method: CuttingPlane) -> tuple[Result | None, str]:
         return method.solve(), ""
     except StructoptError as error:
         return None, f"{type(error).__name__}: {error}"
-
-
-class _Rescues(logging.Handler):
-    """Counts the warnings of a run: each says that the reference solved a round instead."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.count = 0
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.count += 1
 
 
 # ---------------------------------------------------------------------- what was asked for

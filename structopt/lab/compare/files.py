@@ -77,7 +77,7 @@ def _numbers(run: Run) -> list[str]:
         sum(r.cuts_added for r in history), sum(r.cuts_dropped for r in history),
         int(np.count_nonzero(result.weights)), *cpu_split(run).values(),
     ]  # fmt: skip
-    return [*(f"{value!r}" for value in map(_plain, values)), result.backend]
+    return [*(f"{value!r}" for value in map(_plain, values)), result.solver]
 
 
 def _plain(value: float) -> float:

@@ -86,10 +86,10 @@ def cost_table(done: Comparison) -> Table:
     ]
     notes += ["Failures: " + "; ".join(failures) + "."] if failures else ["No failures."]
     handed = [
-        f"{p.formulation}, {p.data}: {result.backend}"
+        f"{p.formulation}, {p.data}: {result.solver}"
         for p in done.problems
         for result in p.results.values()
-        if ", then " in result.backend
+        if result.finisher is not None
     ]
     notes += ["Finished by another backend: " + "; ".join(handed) + "."] if handed else []
     notes.append(

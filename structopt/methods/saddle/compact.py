@@ -135,8 +135,8 @@ class Compact(Method):
     def _stalled(self) -> bool:
         return True  # one round is all there is
 
-    def _solver(self) -> str:
-        return self.solver.lower()
+    def _solved_by(self) -> dict[str, Any]:
+        return {"backend": self.solver.lower()}
 
     def _certain(self) -> bool:
         return self._proven and self._outputs.integral

@@ -27,10 +27,8 @@ from structopt.formulations.base import Formulation
 from structopt.methods.method import Method
 from structopt.methods.saddle.form import SaddleForm
 from structopt.methods.saddle.outputs import Outputs
-from structopt.methods.validation import Validation
 from structopt.run.events import Round, relative
 from structopt.run.limits import LimitOptions
-from structopt.run.result import Result, Stop
 from structopt.structures.base.structure import Structure
 
 _FIRST, _GROWTH = 10, 0.2
@@ -94,11 +92,6 @@ class SaddleExtragradient(Method):
         Largest r at which a prediction is accepted, in (0, 1).
     omega : float, optional
         Primal weight, kept as it is; None chooses and adapts it.
-    validation : (X, Y), optional
-        Held-out data: the weights with the fewest wrong parts there are returned, and the run stops
-        with the status "early_stopping" after ``patience`` rounds without a better one. With
-        ``M3N(C=inf)`` this is the training regime of the paper, which has no certificate.
-    patience : int
 
     Raises
     ------
@@ -108,7 +101,9 @@ class SaddleExtragradient(Method):
     Notes
     -----
     Taskar, Lacoste-Julien and Jordan (2006), section 4; beta shrinks by their rule. Their r divides
-    by a sum of norms, here it is the norm of the sum, for which nu < 1 suffices.
+    by a sum of norms, here it is the norm of the sum, for which nu < 1 suffices. With
+    ``M3N(C=inf)`` and :class:`~structopt.EarlyStopping` it is the training regime of the paper,
+    which has no certificate.
 
     Examples
     --------
@@ -140,15 +135,12 @@ class SaddleExtragradient(Method):
         *,
         nu: float = 0.9,
         omega: float | None = None,
-        validation: tuple[Any, Any] | None = None,
-        patience: int = 10,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         if not 0 < nu < 1 or (omega is not None and not 0 < omega < np.inf):
             raise InvalidInputError(f"nu must be in (0, 1) and omega > 0; got {nu} and {omega}.")
         self.nu, self._adapts = nu, omega is None
-        self._validation = None if validation is None else Validation(*validation, patience)
         self._form = SaddleForm(self.master, data, self.name)
         self._outputs = Outputs(data, self._form.cost)
         self._metric = self._sizes()
@@ -176,9 +168,8 @@ class SaddleExtragradient(Method):
                 break
         mean = self._at(self._total_w / self._total, self._total_z / self._total)
         before_primal = self._primal
-        asking, value = time.perf_counter(), np.inf
-        for point in (self._now, mean):
-            value = min(value, self._judge(point.w))
+        asking = time.perf_counter()
+        value = min(self._judge(self._now.w), self._judge(mean.w))
         asked = time.perf_counter()
         self._continue_from_better(mean, fell=self._primal < before_primal)
         solving = self._projecting - projecting
@@ -252,10 +243,7 @@ class SaddleExtragradient(Method):
         """Evaluate P and offer the weights; return P."""
         value, proven = self._form.primal(weights)
         self._proven = self._proven and proven
-        residual = self._form.residual(weights)
-        self._offer(weights, value, residual)
-        if self._validation is not None:
-            self._validation.judge(self.structure, weights, value, residual)
+        self._offer(weights, value, self._form.residual(weights))
         return value
 
     def _continue_from_better(self, mean: Iterate, *, fell: bool) -> None:
@@ -319,28 +307,14 @@ class SaddleExtragradient(Method):
         return _RANGE * size * norm
 
     # ------------------------------------------------------------------ what the result says
-    def _done(self) -> bool:
-        return self._validation is None and super()._done()
-
     def _stalled(self) -> bool:
-        over = self._validation is not None and self._validation.over
-        return over or self._length <= 1e-15 * np.sqrt(len(self._outputs))
-
-    def _result(self, status: Stop) -> Result:
-        chosen = None if self._validation is None else self._validation.best
-        if chosen is not None:
-            self._weights, self._primal, self._residual = chosen
-            if status == "stalled":
-                status = "early_stopping"
-        return super()._result(status)
+        return self._length <= 1e-15 * float(np.sqrt(len(self._outputs)))
 
     def _certain(self) -> bool:
         return self._proven and self._outputs.integral
 
     def _note(self) -> str:
         notes = []
-        if self._validation is not None:
-            notes.append("the weights are those that do best on the validation data")
         if not self._form.regularised:
             notes.append("without a regulariser the only lower bound is 0")
         if not self._outputs.integral:

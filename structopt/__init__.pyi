@@ -6,6 +6,7 @@ from structopt import datasets as datasets
 from structopt import errors as errors
 from structopt.learn import metrics as metrics
 from structopt.structures.base import oracles as oracles
+from structopt import testing as testing
 from structopt.structures.multiclass.structure import Multiclass as Multiclass
 from structopt.structures.chain.structure import Chain as Chain
 from structopt.structures.label_vector.structure import LabelVector as LabelVector

@@ -118,6 +118,7 @@ MODULES = {
     "errors": "errors",
     "metrics": "learn.metrics",
     "oracles": "structures.base.oracles",
+    "testing": "testing",
 }
 """Public modules whose home is deeper than their name."""
 

@@ -67,8 +67,7 @@ def run(
             if not isinstance(error, CheckError):
                 said = f"{type(error).__name__}: {error}"
             failure = CheckError(
-                f"{subject} fails {check.__name__}: {said}\n"
-                f"What it checks: {inspect.getdoc(check)}"
+                f"{subject} fails {check.__name__}: {said}\nWhat it checks: {inspect.getdoc(check)}"
             )
             failure.check = check.__name__
             raise failure from error

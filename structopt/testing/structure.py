@@ -20,7 +20,12 @@ from typing import Any
 
 from structopt.structures.base.small import Small
 from structopt.structures.base.structure import Structure
-from structopt.testing import structure_contract, structure_oracles, structure_shards, structure_sums
+from structopt.testing import (
+    structure_contract,
+    structure_oracles,
+    structure_shards,
+    structure_sums,
+)
 from structopt.testing.check import run
 from structopt.testing.structure_case import StructureCase
 

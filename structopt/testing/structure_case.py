@@ -32,8 +32,9 @@ class StructureCase:
 
     def __init__(self, small: Small, seed: int = 0) -> None:
         self.small, self.given = small, small.structure
-        rows = small.X.shape[0] if sp.issparse(small.X) else len(small.X)
-        self.X = [small.X[[i]] if sp.issparse(small.X) else small.X[i] for i in range(rows)]
+        given: Any = small.X
+        sparse = sp.issparse(given)
+        self.X = [given[[i]] for i in range(given.shape[0])] if sparse else list(given)
         self.Y = list(small.Y)
         fitted = hasattr(self.given, "n_features_")
         self.structure = self.given if fitted else self.given.fitted(self.X, self.Y)
@@ -85,7 +86,9 @@ class StructureCase:
     def weights(self) -> list[Floats]:
         """Weights to ask at: none at all, whole numbers (ties), and real ones."""
         n, kept = self.structure.n_features_, self.structure.nonnegative_weights()
-        drawn = [np.zeros(n)] + [numbers(self.rng, whole, n) for whole in (True, True, False, False)]
+        drawn = [np.zeros(n)] + [
+            numbers(self.rng, whole, n) for whole in (True, True, False, False)
+        ]
         for w in drawn:
             w[kept] = np.abs(w[kept])
         return drawn
@@ -99,7 +102,7 @@ class StructureCase:
     def hinge(self, oracle: Oracle, i: int, w: Floats) -> Floats:
         """Return the row that each output of example i would ask for, -inf if it may not."""
         phi, loss = self.phi[i], self.losses[i]
-        score = (phi[self.gold[i]] - phi) @ w
+        score: Floats = (phi[self.gold[i]] - phi) @ w
         if oracle.name == "worst":
             return score
         value = np.asarray(oracle.hinge(loss, score), dtype=np.float64)

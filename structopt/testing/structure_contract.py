@@ -60,9 +60,9 @@ def an_override_of_loss_is_used(case: StructureCase) -> None:
     if "loss" in vars(case.structure) or "argmax" not in case.structure.abilities():
         return
     mine = _subclass(case, loss=lambda self, y, other: 2.0 * base.loss(self, y, other))
-    shard = ask(lambda: mine.encode(case.X, case.Y))
+    shard = ask(mine.encode, case.X, case.Y)
     for w in case.weights if shard is not None else ():
-        answers = ask(lambda w=w: shard.ask(loss_augmented, w))
+        answers = ask(shard.ask, loss_augmented, w)
         for i in range(len(case.X) if answers is not None else 0):
             twice = 2.0 * case.losses[i]
             delta = rows(shard, answers.outputs, [i], case.structure.n_features_)[0]
@@ -81,9 +81,9 @@ def an_override_of_features_is_used(case: StructureCase) -> None:
     if "joint_features" in vars(case.structure) or "argmax" not in case.structure.abilities():
         return
     mine = _subclass(case, joint_features=lambda self, x, y: 2.0 * base.joint_features(self, x, y))
-    shard = ask(lambda: mine.encode(case.X, case.Y))
+    shard = ask(mine.encode, case.X, case.Y)
     for w in case.weights if shard is not None else ():
-        answers = ask(lambda w=w: shard.ask(loss_augmented, w))
+        answers = ask(shard.ask, loss_augmented, w)
         for i in range(len(case.X) if answers is not None else 0):
             scores = 2.0 * (case.phi[i][case.gold[i]] - case.phi[i]) @ w
             if not np.any(np.abs(scores - answers.score[i]) <= 1e-6):
@@ -95,8 +95,8 @@ def an_override_of_argmax_is_used(case: StructureCase) -> None:
     if "argmax" not in case.structure.abilities():
         return
     mine = _subclass(case, argmax=lambda self, x, weights, *, gold=None: gold)
-    shard = ask(lambda: mine.encode(case.X, case.Y))
-    answers = None if shard is None else ask(lambda: shard.ask(loss_augmented, case.weights[-1]))
+    shard = ask(mine.encode, case.X, case.Y)
+    answers = None if shard is None else ask(shard.ask, loss_augmented, case.weights[-1])
     if answers is not None and np.any(answers.loss != 0):
         fail(f"losses {answers.loss} where the subclass always answers gold")
 
@@ -127,7 +127,7 @@ def _trained(case: StructureCase) -> Any:
         model = StructuredClassifier(case.given, formulation, max_iter=3)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            fitted = ask(lambda model=model: model.fit(case.X, case.Y))
+            fitted = ask(model.fit, case.X, case.Y)
         if fitted is not None:
             return fitted
     fail("neither M3N nor LPStruct can be trained on it")

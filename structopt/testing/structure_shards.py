@@ -44,7 +44,7 @@ def shard_argmax_is_brute_force(case: StructureCase) -> None:
     """A shard's argmax has the highest score."""
     shard = case.structure.encode(case.X, case.Y)
     for w in case.weights:
-        answers = ask(lambda w=w: shard.argmax(w))
+        answers = ask(shard.argmax, w)
         for i in range(len(case.X) if answers is not None else 0):
             check_answer(case, shard, answers, i, w, case.phi[i] @ w, "argmax")
 
@@ -55,7 +55,7 @@ def shard_k_best_is_brute_force(case: StructureCase) -> None:
         return
     shard = case.structure.encode(case.X, case.Y)
     for w in case.weights:
-        ranks = ask(lambda w=w: shard.k_best(w, 3))
+        ranks = ask(shard.k_best, w, 3)
         for r, answers in enumerate(ranks or []):
             for i, phi in enumerate(case.phi):
                 ranked = np.sort(phi @ w)[::-1]
@@ -109,7 +109,7 @@ def check_answer(
 def single_answers_as_its_shard(case: StructureCase) -> None:
     """single(i) is example i over the same base: same loss, score and direction."""
     shard = case.structure.encode(case.X, case.Y)
-    singles = [ask(lambda i=i: shard.single(i)) for i in range(len(case.X))]
+    singles = [ask(shard.single, i) for i in range(len(case.X))]
     for w in case.weights:
         for oracle in offered(case):
             together = shard.ask(oracle, w)
@@ -125,7 +125,9 @@ def several_shards_are_one(case: StructureCase) -> None:
     pieces = [slice(0, middle), slice(middle, len(case.X))] if len(case.X) > 1 else [slice(0, 1)]
     one = DataSet([case.structure.encode(case.X, case.Y)], n)
     many = DataSet(
-        [case.structure.encode(case.X[p], case.Y[p], start=p.start) for p in pieces], n, threads=True
+        [case.structure.encode(case.X[p], case.Y[p], start=p.start) for p in pieces],
+        n,
+        threads=True,
     )
     every = np.arange(len(case.X))
     for w in case.weights:
@@ -186,7 +188,9 @@ def content_names_the_data(case: StructureCase) -> None:
     n, Y = case.structure.n_features_, list(case.Y)
     names = [DataSet([case.structure.encode(case.X, Y)], n).fingerprint("") for _ in range(2)]
     for i, outputs in enumerate(case.outputs):
-        distinct = [k for k in range(len(outputs)) if np.any(case.phi[i][k] != case.phi[i][case.gold[i]])]
+        distinct = [
+            k for k in range(len(outputs)) if np.any(case.phi[i][k] != case.phi[i][case.gold[i]])
+        ]
         if distinct:
             Y[i] = outputs[distinct[0]]
             names.append(DataSet([case.structure.encode(case.X, Y)], n).fingerprint(""))
@@ -211,10 +215,10 @@ def bad_questions_are_refused(case: StructureCase) -> None:
         fail(f"no {expected.__name__}")
 
 
-def ask(question: Callable[[], Any]) -> Any:
+def ask(question: Callable[..., Any], *args: Any) -> Any:
     """Return an answer, or None where the question is not offered."""
     try:
-        return question()
+        return question(*args)
     except IncompatibleError:
         return None
 

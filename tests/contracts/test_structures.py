@@ -11,7 +11,7 @@ from structopt.testing.structure import STRUCTURE_CHECKS
 from structopt.testing.structure_case import StructureCase
 
 STRUCTURES = names.of_kind("structure", "wrapper")
-SEEDS = {"BooleanProgram": 4, "constrain": 6, "MarkovNet": 12}  # those that call a solver
+SEEDS = {"BooleanProgram": 3, "constrain": 6, "Enumerated": 4, "MarkovNet": 12}  # slow ones
 FEW = {"model_files_keep_it": 3, "relaxation_projects": 5}
 
 SEVERAL = "gold is a list of outputs, none of which is to be told from another"
@@ -49,7 +49,7 @@ def cells():
             yield pytest.param(entry, check, id=f"{entry.name}-{name}", marks=marks)
 
 
-@pytest.mark.parametrize(("entry", "check"), cells())
+@pytest.mark.parametrize(("entry", "check"), list(cells()))
 def test_structure(entry, check):
     seeds = min(SEEDS.get(entry.name, 14), FEW.get(check.__name__, 14))
     for seed in range(seeds):

@@ -57,7 +57,8 @@ class Small:
 
 def numbers(rng: np.random.Generator, whole: bool, *shape: int) -> Floats:
     """Return random numbers; whole ones are few and small, so that scores are exact and tied."""
-    return rng.integers(-2, 3, shape) * 1.0 if whole else rng.standard_normal(shape)
+    drawn = rng.integers(-2, 3, shape) if whole else rng.standard_normal(shape)
+    return np.asarray(drawn, dtype=np.float64)
 
 
 def chosen(rng: np.random.Generator, outputs: Sequence[Any]) -> Any:

@@ -13,7 +13,7 @@ flow polytope is solved:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
@@ -299,6 +299,21 @@ class ConstrainedShard(_Constrained, ChainShard):
     def single(self, i: int) -> SingleConstrained:
         """Return example i as a shard of its own: a view."""
         return SingleConstrained(self, i)
+
+    def relaxation(self) -> NoReturn:
+        """Refuse: the chain's polytope knows nothing of the constraints."""
+        raise _unconstrained("relaxation")
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> NoReturn:
+        """Refuse: the chain's sums know nothing of the constraints."""
+        raise _unconstrained("expectations")
+
+
+def _unconstrained(what: str) -> IncompatibleError:
+    return IncompatibleError(
+        f"The {what} of a chain know nothing of its constraints: use the method 'cutting-plane', "
+        "'frank-wolfe' or 'subgradient'."
+    )
 
 
 class SingleConstrained(_Constrained, SingleChain):

@@ -41,7 +41,8 @@ def small(rng: np.random.Generator) -> Small:
         )
 
     def outputs(x: CandidateEdges) -> list[Any]:
-        return matchings(x.edges, *x.fertility)
+        left, right = x.fertility or ((), ())
+        return matchings(x.edges, left, right)
 
     def features(x: CandidateEdges, y: Any) -> Floats:
         place = {tuple(edge): r for r, edge in enumerate(x.edges)}

@@ -27,7 +27,7 @@ def small(rng: np.random.Generator) -> Small:
         return table.ravel()
 
     def loss(gold: Any, y: Any) -> float:
-        return (cost[gold] if weighted else 1.0) * (gold != y)
+        return 0.0 if gold == y else cost[gold] if weighted else 1.0
 
     structure = Multiclass(labels, cost if weighted else None)
     Y = [labels[k] for k in rng.integers(len(labels), size=n)]

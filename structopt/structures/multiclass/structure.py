@@ -141,6 +141,8 @@ class Multiclass(Structure):
 
     def predict(self, X: Any, weights: Floats) -> list[Any]:
         """Return the best label of every row."""
+        if isinstance(X, list) and not X:
+            return []
         scores = self._scores(self._matrix(X, self.n_inputs_), weights)
         return self.labels_.decode(np.argmax(scores, axis=1))
 

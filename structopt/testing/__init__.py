@@ -1,8 +1,8 @@
 """Conformance checks: what a class of one's own must keep, as functions that say what it does not.
 
 >>> import numpy as np, structopt as so
->>> X, Y = so.datasets.make_classes(4, n_features=2, seed=0)
->>> passed = so.testing.check_structure(so.Multiclass(), X, Y)
+>>> pairs = so.Enumerated([(0, 1), (1, 0)], np.multiply)
+>>> passed = so.testing.check_structure(pairs, [[1.0, 2.0]], [(1, 0)])
 >>> "loss_augmented_is_brute_force" in passed
 True
 """

@@ -38,7 +38,7 @@ class StructureCase:
         self.Y = list(small.Y)
         fitted = hasattr(self.given, "n_features_")
         self.structure = self.given if fitted else self.given.fitted(self.X, self.Y)
-        self.rng = np.random.default_rng(seed)
+        self.seed = seed
 
     # ------------------------------------------------------------------ the truth
     @cached_property
@@ -86,9 +86,8 @@ class StructureCase:
     def weights(self) -> list[Floats]:
         """Weights to ask at: none at all, whole numbers (ties), and real ones."""
         n, kept = self.structure.n_features_, self.structure.nonnegative_weights()
-        drawn = [np.zeros(n)] + [
-            numbers(self.rng, whole, n) for whole in (True, True, False, False)
-        ]
+        rng = np.random.default_rng(self.seed)
+        drawn = [np.zeros(n)] + [numbers(rng, whole, n) for whole in (True, True, False, False)]
         for w in drawn:
             w[kept] = np.abs(w[kept])
         return drawn

@@ -14,7 +14,7 @@ from structopt.testing.check import Check, fail
 from structopt.testing.structure_case import StructureCase
 from structopt.testing.structure_shards import ask
 
-ERROR = 1e-7
+ERROR = 1e-6
 """What projections are asked for."""
 
 
@@ -51,16 +51,18 @@ def relaxation_projects(case: StructureCase) -> None:
     relaxed = ask(case.structure.encode(case.X, case.Y).relaxation)
     if relaxed is None:
         return
-    rows = relaxed.polytope()
+    rows, rng = relaxed.polytope(), np.random.default_rng(case.seed)
     for scale in (0.5, 3.0):
-        z = scale * case.rng.normal(size=len(relaxed.gold)) + relaxed.gold
+        z = scale * rng.normal(size=len(relaxed.gold)) + relaxed.gold
         found = relaxed.project(z, error=ERROR)
         _inside(rows, found.point, "a projection")
         vertex = _furthest(rows, z - found.point)
         # (z - p)(v - p) <= 0 for the exact p and every v
         slip = float((z - found.point) @ (vertex - found.point))
         reach = np.linalg.norm(z - found.point) + np.linalg.norm(vertex - found.point)
-        if found.error > 2 * ERROR or slip > found.error * reach + 1e-7:
+        # squared distances round at 1e-16, so distances at 1e-8
+        error = found.error + 1e-8 * (1 + np.linalg.norm(z - found.point))
+        if found.error > 2 * ERROR or slip > 4 * error * reach:
             fail(f"a projection is {slip} from optimal and reports an error of {found.error}")
     again = relaxed.project(relaxed.gold, error=ERROR).point
     if np.linalg.norm(again - relaxed.gold) > 2 * ERROR:
@@ -70,7 +72,7 @@ def relaxation_projects(case: StructureCase) -> None:
 def expectations_are_sums_over_outputs(case: StructureCase) -> None:
     """expected(w, b, cost) is what summing exp(w . phi + b loss) over all outputs gives."""
     shard = case.structure.encode(case.X, case.Y)
-    cost = case.rng.uniform(0.5, 2.0, size=len(case.X))
+    cost = np.random.default_rng(case.seed).uniform(0.5, 2.0, size=len(case.X))
     for w in case.weights:
         for b in (0.0, 0.7):
             found = ask(shard.expected, w, b, cost)

@@ -116,6 +116,7 @@ MODULES = {
     "constraints": "structures.constrain.rules",
     "datasets": "datasets",
     "errors": "errors",
+    "losses": "structures.losses",
     "metrics": "learn.metrics",
     "oracles": "structures.base.oracles",
     "testing": "testing",

@@ -21,7 +21,7 @@ import sys
 import types
 import typing
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from structopt.errors import InvalidInputError
 
@@ -30,6 +30,17 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 class Parameters:
     """Constructor arguments stored under their own names, as scikit-learn expects them."""
+
+    _stored: ClassVar[Mapping[str, str]] = {}
+    """Arguments that are stored under another name, since their own is that of a method."""
+    _moved: ClassVar[Mapping[str, str]] = {}
+    """Arguments of earlier versions, and what to write now."""
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Self:
+        """Refuse an argument that is spelled another way now."""
+        for name in kwargs:
+            cls._check_name(name)
+        return super().__new__(cls)
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
@@ -44,18 +55,25 @@ class Parameters:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's arguments as they stand now."""
-        return {name: getattr(self, name) for name in self._parameter_names()}
+        stored = self._stored
+        return {n: getattr(self, stored.get(n, n)) for n in self._parameter_names()}
 
     def set_params(self, **params: Any) -> Self:
         """Change constructor arguments in place; an unknown name is refused."""
         known = self._parameter_names()
         for name, value in params.items():
+            self._check_name(name)
             if name not in known:
                 raise InvalidInputError(
                     f"{type(self).__name__} has no parameter {name!r}; it has {known}."
                 )
-            setattr(self, name, value)
+            setattr(self, self._stored.get(name, name), value)
         return self
+
+    @classmethod
+    def _check_name(cls, name: str) -> None:
+        if name in cls._moved and name not in cls._parameter_names():
+            raise InvalidInputError(f"{cls.__name__}({name}=...) is now {cls._moved[name]}.")
 
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())

@@ -37,6 +37,7 @@ from structopt.structures.cut.structure import GraphCut
 from structopt.structures.hierarchy.structure import Hierarchy
 from structopt.structures.label_vector.structure import LabelVector
 from structopt.structures.lattice.structure import Lattice
+from structopt.structures.losses import Hamming, PartCosts
 from structopt.structures.markov_net.structure import MarkovNet
 from structopt.structures.matching.structure import Matching
 from structopt.structures.multiclass.structure import Multiclass
@@ -176,6 +177,8 @@ def _encode(value: Any) -> Any:
     """Return a value as JSON that tells arrays, tuples, mappings and label sets apart."""
     if isinstance(value, LabelSet):
         return {"labels": [_encode(v) for v in value]}
+    if isinstance(value, Hamming | PartCosts):
+        return {"loss": [type(value).__name__, _encode(value.get_params())]}
     if isinstance(value, np.ndarray):
         return {"array": value.tolist()}
     if isinstance(value, np.generic):
@@ -197,13 +200,15 @@ def _decode(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     (kind, inner), *rest = value.items()
-    if rest or kind not in ("labels", "array", "tuple", "pairs"):
+    if rest or kind not in ("labels", "array", "tuple", "pairs", "loss"):
         raise ValueError(f"unknown entry {kind!r}")
     if kind == "array":
         return np.array(inner, dtype=np.float64)
     if kind == "pairs":
         return {_decode(k): _decode(v) for k, v in inner}
     decoded = [_decode(v) for v in inner]
+    if kind == "loss":
+        return {"Hamming": Hamming, "PartCosts": PartCosts}[decoded[0]](**decoded[1])
     return LabelSet(decoded) if kind == "labels" else tuple(decoded)
 
 

@@ -11,8 +11,9 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
+from structopt.structures.base.example_shard import as_row
 from structopt.structures.base.oracles import Oracle, best_other
-from structopt.structures.base.shard import Shard, as_row
+from structopt.structures.base.shard import Shard
 from structopt.structures.base.small import Small, numbers
 from structopt.testing.check import fail
 

@@ -21,10 +21,10 @@ def words():
 @pytest.mark.parametrize(
     ("structure", "label"),
     [
-        (so.Chain(boundaries=True, class_weight={0: 2.0}), int),
+        (so.Chain(boundaries=True, loss=so.losses.Hamming({0: 2.0})), int),
         (so.Chain(labels=["a", "b", "z"]), lambda y: "ab"[y]),
         (
-            so.Chain(labels=[("a", 1), None], class_weight={("a", 1): 1.5}),
+            so.Chain(labels=[("a", 1), None], loss=so.losses.Hamming({("a", 1): 1.5})),
             lambda y: [("a", 1), None][y],
         ),
     ],

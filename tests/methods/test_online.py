@@ -143,7 +143,7 @@ def problems():
     chosen = [bits[i] for i in rng.integers(4, size=9)]
     mix = rng.normal(size=(9, 2))
     yield "chain", so.Chain(), words, tags
-    yield "boundaries", so.Chain(boundaries=True, class_weight="balanced"), words, tags
+    yield "boundaries", so.Chain(boundaries=True, loss=so.losses.Hamming("balanced")), words, tags
     yield "sparse chain", so.Chain(boundaries=True), sparse, tags
     yield "reference chain", so.Chain(decoder="networkx"), words, tags
     yield "classes", so.Multiclass(), points_, classes
@@ -546,4 +546,4 @@ def test_k_best_lists_say_where_they_end():
         [False, True],
     ]
     few = so.DataSet.of(structure, X, Y).single(0).k_best(np.arange(6.0), 3)
-    assert [bool(np.isfinite(a.score[0])) for a in few] == [True, True, False]
+    assert [bool(np.isfinite(a.score[0])) for a in few] == [True, True]  # the longest list of all

@@ -148,7 +148,7 @@ def test_shards_keep_the_contract(kind):
     this = Instance(*kind, examples=3)
     mine, w = this.mine, this.weights
     shard = pickle.loads(pickle.dumps(mine.encode(this.X, this.Y)))
-    reference = so.structures.base.shard.ExampleShard(mine, this.X, this.Y, 0)
+    reference = so.structures.base.example_shard.ExampleShard(mine, this.X, this.Y, 0)
     every = np.arange(3)
     asked = [
         (o.name, shard.ask(o, w), reference.ask(o, w))

@@ -45,7 +45,9 @@ class Instance:
         steps = [0.5, 1.0, 3.0] if whole else [0.3, 1.0, 1.7]
         self.class_weight = dict(zip(self.labels, rng.choice(steps, n_labels), strict=True))
         chosen = self.class_weight if weighted else None
-        self.mine = so.Chain(self.labels, chosen, boundaries, decoder).fitted(self.X, self.Y)
+        self.mine = so.Chain(self.labels, so.losses.Hamming(chosen), boundaries, decoder).fitted(
+            self.X, self.Y
+        )
         self.weights = number(self.mine.n_features_)
         if not weighted:
             self.class_weight = dict.fromkeys(self.labels, 1.0)
@@ -138,16 +140,12 @@ def test_shards_keep_the_contract(decoder, kind):
     for oracle in ORACLES:
         answers = shard.ask(oracle, w)
         outputs = answers.outputs
-        if decoder == "compiled":
-            outputs = [mine.labels_.decode(outputs[a:b]) for a, b in itertools.pairwise(offsets)]
-        delta = shard.directions(answers.outputs, every) if outputs[0] is not None else None
-        if decoder == "compiled":
-            np.testing.assert_allclose(
-                delta.dot(shard.base, w),
-                np.where(np.isinf(answers.score), 0, answers.score),
-                atol=1e-9,
-            )
-            delta = delta.tocsr(shard.base, mine.n_features_)
+        outputs = [mine.labels_.decode(outputs[a:b]) for a, b in itertools.pairwise(offsets)]
+        delta = shard.directions(answers.outputs, every)
+        np.testing.assert_allclose(
+            delta.dot(shard.base, w), np.where(np.isinf(answers.score), 0, answers.score), atol=1e-9
+        )
+        delta = delta.tocsr(shard.base, mine.n_features_)
         for i, (x, gold, y) in enumerate(zip(this.X, this.Y, outputs, strict=True)):
             others = [
                 z for z in this.outputs(x) if oracle is not so.oracles.best_other or z != gold
@@ -244,7 +242,7 @@ def test_levels_of_loss():
     # 2^12 subset sums of odd weights are the most there may be; 2^13 are refused
     x, gold = np.eye(12), "abcdefghijkl"
     odd = {k: 1 + np.sqrt(t) / 7 for t, k in enumerate("abcdefghijklm")}
-    most = so.Chain("abcdefghijklm", odd).fitted([x], [gold])
+    most = so.Chain("abcdefghijklm", so.losses.Hamming(odd)).fitted([x], [gold])
     w = np.random.default_rng(0).standard_normal(most.n_features_)
     y = most.slack_rescaled(x, w, gold)
     delta = (most.joint_features(x, gold) - most.joint_features(x, y)) @ w
@@ -257,7 +255,7 @@ def test_levels_of_loss():
     with pytest.raises(IncompatibleError, match=sentence):
         most.encode([x], [gold], start=4).ask(so.slack_rescaled, w)
     # but a common factor is no reason to refuse, however odd
-    scaled = so.Chain(class_weight={k: (1 + t) / 3 for t, k in enumerate("ab")}).fitted(
+    scaled = so.Chain(loss=so.losses.Hamming({k: (1 + t) / 3 for t, k in enumerate("ab")})).fitted(
         [np.ones((200, 1))], ["ab" * 100]
     )
     assert scaled.encode([np.ones((200, 1))], ["ab" * 100]).ask(so.slack_rescaled, np.zeros(6)).loss
@@ -366,7 +364,7 @@ def test_bad_parameters_are_named():
     with pytest.raises(InvalidInputError, match="'b' of example 0, position 1"):
         so.Chain(labels="a").fitted(X, Y)
     with pytest.raises(InvalidInputError, match="class_weight names the label 'q'"):
-        so.Chain(class_weight={"q": 1.0}).fitted(X, Y)
+        so.Chain(loss=so.losses.Hamming({"q": 1.0})).fitted(X, Y)
     with pytest.raises(InvalidInputError, match="give a list with one"):
         so.Chain().fitted(sp.eye_array(2), ["a", "b"])
     with pytest.raises(InvalidInputError, match=r"Input of example 0 has 1 dimension"):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError, OracleError
-from structopt.structures.base.shard import ExampleShard
+from structopt.structures.base.example_shard import ExampleShard
 
 LETTERS = ["a", "b", "c"]
 

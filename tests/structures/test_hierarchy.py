@@ -151,7 +151,7 @@ def test_shards_keep_the_contract(kind):
     this = Instance(*kind, examples=3)
     mine, w, n = this.mine, this.weights, this.mine.n_features_
     shard = pickle.loads(pickle.dumps(mine.encode(this.X, this.Y)))
-    reference = so.structures.base.shard.ExampleShard(mine, this.X, this.Y, 0)
+    reference = so.structures.base.example_shard.ExampleShard(mine, this.X, this.Y, 0)
     every = np.arange(3)
     oracles = (so.loss_augmented, so.oracles.worst, so.oracles.best_other)
     asked = [(o.name, shard.ask(o, w), reference.ask(o, w)) for o in oracles]
@@ -198,7 +198,7 @@ def test_a_path_is_a_chain(seed):
     Y = [rng.integers(0, 4, len(x)).tolist() for x in X]
     paths = [(x, np.arange(len(x)) - 1) for x in X]
     weighted = {0: 2.0, 3: 0.5}
-    chain = so.Chain(range(4), weighted).fitted(X, Y)
+    chain = so.Chain(range(4), so.losses.Hamming(weighted)).fitted(X, Y)
     mine = so.Hierarchy(range(4), weighted).fitted(paths, Y)
     assert mine.n_features_ == chain.n_features_
     w = rng.standard_normal(chain.n_features_)

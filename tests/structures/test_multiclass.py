@@ -27,7 +27,7 @@ def draw(seed, sparse, whole, weighted):
     X, weights = number(n, n_inputs), number(n_labels * n_inputs)
     Y = [labels[k] for k in rng.integers(0, n_labels, n)]
     class_weight = {y: float(rng.integers(1, 4)) for y in labels} if weighted else None
-    structure = so.Multiclass(labels, class_weight).fitted(X, Y)
+    structure = so.Multiclass(labels, so.losses.Hamming(class_weight)).fitted(X, Y)
 
     def features(x, y):
         out = np.zeros((n_labels, n_inputs))
@@ -126,7 +126,9 @@ def test_a_declared_label_may_be_absent():
     mine = so.Multiclass(["b", "a", "never"]).fitted(np.eye(2), ["a", "b"])
     assert mine.n_features_ == 6
     assert mine.predict(np.eye(2), np.array([0.0, 0, 0, 0, 1, 1])) == ["never", "never"]
-    balanced = so.Multiclass(["b", "a", "never"], "balanced").fitted(np.eye(3), ["a", "b", "a"])
+    balanced = so.Multiclass(["b", "a", "never"], so.losses.Hamming("balanced")).fitted(
+        np.eye(3), ["a", "b", "a"]
+    )
     assert balanced.class_weight_.tolist() == [1.0, 0.5, 1.0]
 
 
@@ -172,7 +174,7 @@ def test_the_relaxation_is_the_same_problem(sparse):
     rng = np.random.default_rng(0)
     X, Y = rng.normal(size=(5, 3)), [0, 1, 2, 2, 0]
     inputs = sp.csr_array(X) if sparse else X
-    structure = so.Multiclass(class_weight={2: 3.0}).fitted(inputs, Y)
+    structure = so.Multiclass(loss=so.losses.Hamming({2: 3.0})).fitted(inputs, Y)
     shard, weights = structure.encode(inputs, Y), rng.normal(size=9)
     relaxed = shard.relaxation()
     total = sum(structure.joint_features(x, y).toarray()[0] for x, y in zip(X, Y, strict=True))

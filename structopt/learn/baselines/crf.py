@@ -17,7 +17,6 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.arrays import Floats, stack_sequences
 from structopt.errors import IncompatibleError, InvalidInputError, MissingDependencyError
 from structopt.learn.estimator import accuracy
-from structopt.structures.chain.shard import ChainShard
 from structopt.structures.chain.structure import Chain
 
 ALGORITHMS = ("lbfgs", "l2sgd")
@@ -99,8 +98,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
         options = self._options()
         crfsuite = _crfsuite()
         structure = Chain(labels=self.labels).fitted(X, Y)
-        shard = structure.encode(X, Y)
-        assert isinstance(shard, ChainShard), "the compiled engine's"
+        shard = structure.pack(X, Y)
         trainer = crfsuite.Trainer(self.algorithm, options, verbose=False)
         codes, ends = [str(k) for k in shard.gold.tolist()], shard.offsets.tolist()
         for items, (a, b) in zip(_items(X, structure.n_inputs_), pairwise(ends), strict=True):

@@ -15,7 +15,6 @@ from structopt.errors import InvalidInputError
 from structopt.formulations.base import check_positive
 from structopt.learn.baselines import emissions
 from structopt.learn.estimator import accuracy
-from structopt.structures.chain.shard import ChainShard
 from structopt.structures.chain.structure import Chain
 
 
@@ -94,10 +93,9 @@ class HMM(BaseEstimator):  # type: ignore[misc]
                 f"emissions is {self.emissions!r}; choose from {['auto', *emissions.KINDS]}."
             )
         plain = Chain(labels=self.labels, boundaries=True).fitted(X, Y)
-        shard = plain.encode(X, Y)
-        assert isinstance(shard, ChainShard), "the compiled engine's"
+        shard = plain.pack(X, Y)
         n_labels, s = len(plain.labels_), self.smoothing
-        tokens, gold, first = shard.tokens, shard.gold, shard.offsets[:-1]
+        tokens, gold, first = shard.tokens.matrix, shard.gold, shard.offsets[:-1]
         self.n_inputs_ = plain.n_inputs_
         self.emissions_ = emissions.kind_of(tokens) if self.emissions == "auto" else self.emissions
         self.emission_ = emissions.fit(self.emissions_, tokens, gold, n_labels, smoothing=s)

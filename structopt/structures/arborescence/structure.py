@@ -33,7 +33,8 @@ from structopt.errors import InvalidInputError
 from structopt.structures.arborescence import kernels as arborescence_kernels
 from structopt.structures.arborescence.inputs import Sentences, stack_sentences
 from structopt.structures.arborescence.shard import ArborescenceShard, arc_scores, check_tree
-from structopt.structures.base.shard import ExampleShard, Shard
+from structopt.structures.base.example_shard import ExampleShard
+from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure, check_lengths
 
 DECODERS = ("compiled", "networkx")

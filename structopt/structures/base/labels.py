@@ -172,3 +172,15 @@ def _is_number(value: Any) -> bool:
 def _some(labels: list[Any]) -> str:
     """Return the first labels for a message."""
     return f"{labels!r}" if len(labels) <= 8 else f"[{', '.join(map(repr, labels[:8]))}, ...]"
+
+
+def as_labels(y: Any, example: int | None = None) -> list[Any]:
+    """Return a sequence of labels as a list."""
+    try:
+        return y.tolist() if isinstance(y, np.ndarray) and y.ndim else list(y)
+    except TypeError:
+        where = "" if example is None else f" of example {example}"
+        raise InvalidInputError(
+            f"The output{where} is {y!r}: give a sequence with one label per position.",
+            example=example,
+        ) from None

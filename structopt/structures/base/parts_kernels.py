@@ -92,7 +92,7 @@ def fingerprints(ptr, source, offset, coef):
 @njit(cache=True, nogil=True)
 def part_scores(indptr, indices, data, weights, n_blocks):
     # scores[t, k] = base[t] . w[k * width : (k + 1) * width], reading only the weights it needs.
-    # Summed in the order of chain_kernels.sparse_scores, so that both agree to the last bit.
+    # Summed in the order of sparse_scores, so that both agree to the last bit.
     width = len(weights) // n_blocks
     scores = np.empty((len(indptr) - 1, n_blocks))
     for t in range(len(scores)):
@@ -108,6 +108,28 @@ def part_scores(indptr, indices, data, weights, n_blocks):
             for q in range(whole, stop):
                 total += data[q] * block[indices[q]]
             scores[t, k] = total
+    return scores
+
+
+@njit(cache=True, nogil=True)
+def sparse_scores(indptr, indices, data, columns):
+    # scores[t] = sum over nonzeros of row t of value * columns[index], four at a time to keep
+    # the running sums in registers;
+    # one thread, where BLAS would leave a second one spinning between passes
+    scores = np.zeros((len(indptr) - 1, columns.shape[1]))
+    for t in range(len(scores)):
+        row, first, stop = scores[t], indptr[t], indptr[t + 1]
+        whole = stop - (stop - first) % 4
+        for q in range(first, whole, 4):
+            a, b, c, d = data[q], data[q + 1], data[q + 2], data[q + 3]
+            wa, wb = columns[indices[q]], columns[indices[q + 1]]
+            wc, wd = columns[indices[q + 2]], columns[indices[q + 3]]
+            for k in range(len(row)):
+                row[k] += (a * wa[k] + b * wb[k]) + (c * wc[k] + d * wd[k])
+        for q in range(whole, stop):
+            a, wa = data[q], columns[indices[q]]
+            for k in range(len(row)):
+                row[k] += a * wa[k]
     return scores
 
 

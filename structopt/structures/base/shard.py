@@ -1,28 +1,25 @@
-"""A data set encoded once, and an oracle pass as a map over its shards.
+"""Examples encoded once, in whatever form their structure likes best, to be asked as a whole.
 
-A :class:`Shard` holds some examples in whatever form its structure likes best and answers an oracle
-for all of them in one call. A :class:`DataSet` maps a pass over its shards, in this process or
-through joblib with whatever backend is active. The master problem sees only the answers.
+A :class:`Shard` answers an oracle for all of its examples in one call; some of them are a shard
+again, over the same arrays. The master problem sees only the answers.
 """
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
-import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
-from structopt.errors import IncompatibleError, OracleError, StructoptError
+from structopt.errors import IncompatibleError
+from structopt.structures.base.expectations import Expected
 from structopt.structures.base.oracles import Oracle
-
-if TYPE_CHECKING:
-    from structopt.structures.base.expectations import Expected
-    from structopt.structures.base.relaxation import Relaxation
-    from structopt.structures.base.structure import Structure
+from structopt.structures.base.relaxation import Relaxation
 
 
 @dataclass(frozen=True)
@@ -59,9 +56,18 @@ class Shard(ABC):
     base : sparse matrix or None
         The base matrix of :class:`~structopt.structures.base.parts.Directions`; None when
         directions come as explicit sparse rows.
+    start : int
+        Number of the first example in messages.
     """
 
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {}
+    """What :meth:`part` cuts: for each array of ends (example i has the entries ``ends[i]`` to
+    ``ends[i + 1]``) the attributes that run along it. Whatever can be sliced will do."""
+    each: ClassVar[tuple[str, ...]] = ()
+    """The attributes with one entry an example."""
+
     n_examples: int
+    start: int = 0
     base: Any = None
     gold: Any = None
     """The encoded gold outputs, where they are an array (for fingerprints)."""
@@ -82,13 +88,36 @@ class Shard(ABC):
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best outputs of every example: the best of each, the second of each, ...
 
-        Where an example has fewer, ``score`` is infinite.
+        Where an example has fewer, ``score`` is infinite; where all have, the list ends.
         """
         raise self._lacks("k_best")
 
+    def marginals(self, weights: Floats) -> list[Floats]:
+        """Return, for every example, the probability of each label at each part."""
+        raise self._lacks("marginals")
+
+    def part(self, a: int, b: int) -> Self:
+        """Return examples a to b - 1 as a shard over the same ``base``: views, not copies."""
+        part = copy.copy(self)
+        part.n_examples, part.start = b - a, self.start + a
+        own = vars(part)
+        for name in [n for n in own if isinstance(getattr(type(self), n, None), cached_property)]:
+            del own[name]
+        for name in self.each:
+            own[name] = own[name][a:b]
+        for ends, names in self.along.items():
+            first, stop = int(own[ends][a]), int(own[ends][b])
+            own[ends] = own[ends][a : b + 1] - first
+            for name in names:
+                if own[name] is not None:
+                    own[name] = own[name][first:stop]
+        return part
+
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, over the same ``base``."""
-        raise self._lacks("single")
+        if not (self.along or self.each):
+            raise self._lacks("single")
+        return self.part(i, i + 1)
 
     def relaxation(self) -> Relaxation:
         """Return the examples' outputs as one polytope that can be projected on."""
@@ -110,6 +139,10 @@ class Shard(ABC):
             "time need: define it, or use the method 'cutting-plane'."
         )
 
+    def _unknown(self, oracle: Oracle) -> IncompatibleError:
+        name = type(self).__name__.removesuffix("Shard")
+        return IncompatibleError(f"{name} does not know the oracle {oracle.name!r}.")
+
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         if self.base is not None:
@@ -118,83 +151,21 @@ class Shard(ABC):
             yield np.asarray(self.gold)
 
 
-class ExampleShard(Shard):
-    """Examples of any structure, asked one at a time through its per-example methods."""
+def ranked(gold: Any, ends: Ints, found: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    """Stack each example's best outputs by rank: the best of each, the second of each, ...
 
-    def __init__(
-        self, structure: Structure, X: Sequence[Any], Y: Sequence[Any], start: int
-    ) -> None:
-        self.structure, self.X, self.Y, self.start = structure, X, Y, start
-        self.n_examples = len(X)
+    Yields the outputs of a rank along ``ends``, and which examples have so many no more; they keep
+    gold there.
 
-    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
-        """Answer ``oracle`` example by example."""
-        answer = self.structure.answer
-        return self._each(oracle.name, lambda x, y: [answer(oracle, x, y, weights)], weights)[0]
-
-    def argmax(self, weights: Floats) -> Answers:
-        """Return every example's best output, without the loss."""
-        argmax = self.structure.argmax
-        return self._each("argmax", lambda x, _: [argmax(x, weights)], weights)[0]
-
-    def k_best(self, weights: Floats, k: int) -> list[Answers]:
-        """Return the k best outputs of every example; ``score`` is infinite where there is none."""
-        k_best = self.structure.k_best
-        return self._each("k_best", lambda x, _: k_best(x, weights, k), weights, k)
-
-    def single(self, i: int) -> ExampleShard:
-        """Return example i as a shard of its own."""
-        return ExampleShard(self.structure, [self.X[i]], [self.Y[i]], self.start + i)
-
-    def _each(
-        self, name: str, question: Callable[[Any, Any], list[Any]], weights: Floats, k: int = 1
-    ) -> list[Answers]:
-        """Ask a question that has up to k answers, example by example."""
-        outputs: list[list[Any]] = [[None] * self.n_examples for _ in range(k)]
-        loss, score = np.zeros((k, self.n_examples)), np.full((k, self.n_examples), np.inf)
-        for i, (x, gold) in enumerate(zip(self.X, self.Y, strict=True)):
-            try:
-                for r, y in enumerate(question(x, gold)[:k]):
-                    if y is not None:
-                        outputs[r][i] = y
-                        loss[r, i] = self.structure.loss(gold, y)
-                        score[r, i] = float((self._delta(i, y) @ weights)[0])
-            except (StructoptError, KeyboardInterrupt):
-                raise
-            except Exception as error:
-                raise OracleError(
-                    f"{type(self.structure).__name__} failed to answer {name!r} on example "
-                    f"{self.start + i}: {type(error).__name__}: {error}",
-                    example=self.start + i,
-                ) from error
-            given = [r for r in range(k) if outputs[r][i] is not None]
-            if not (np.all(np.isfinite(score[given, i])) and np.all(loss[:, i] >= 0)):
-                raise OracleError(
-                    f"{type(self.structure).__name__} gave loss {loss[:, i]} and score "
-                    f"{score[:, i]} on example {self.start + i}; losses must be >= 0 and features "
-                    "finite.",
-                    example=self.start + i,
-                )
-        return [Answers(o, a, s) for o, a, s in zip(outputs, loss, score, strict=True)]
-
-    def directions(self, outputs: Any, which: Ints) -> Any:
-        """Return delta of ``outputs[which]`` as sparse rows."""
-        rows = [self._delta(int(i), outputs[i]) for i in which]
-        return sp.vstack(rows, format="csr")
-
-    def content(self) -> Iterator[Any]:
-        """Yield the features of the gold outputs."""
-        for x, y in zip(self.X, self.Y, strict=True):
-            row = as_row(self.structure.joint_features(x, y))
-            yield from (row.data, row.indices)
-
-    def _delta(self, i: int, y: Any) -> Any:
-        features = self.structure.joint_features
-        return sp.csr_array(as_row(features(self.X[i], self.Y[i])) - as_row(features(self.X[i], y)))
-
-
-def as_row(features: Any) -> Any:
-    """Return a feature vector, dense or sparse, as one CSR row."""
-    if sp.issparse(features):
-        return sp.csr_array(features).reshape(1, -1)
-    return sp.csr_array(np.asarray(features, dtype=np.float64).reshape(1, -1))
+    >>> found = [np.array([[1, 1], [0, 1]]), np.array([[2]])]
+    >>> [(y.tolist(), none.tolist()) for y, none in ranked(np.zeros(3, int), [0, 2, 3], found)]
+    [([1, 1, 2], [False, False]), ([0, 1, 0], [False, True])]
+    """
+    for r in range(max(map(len, found))):
+        outputs, missing = gold.copy(), np.zeros(len(found), dtype=bool)
+        for i, rows in enumerate(found):
+            if r < len(rows):
+                outputs[ends[i] : ends[i + 1]] = rows[r]
+            else:
+                missing[i] = True
+        yield outputs, missing

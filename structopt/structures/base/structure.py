@@ -28,6 +28,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Parameters
+from structopt.structures.base.example_shard import ExampleShard, as_row, check_given
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -35,7 +36,7 @@ from structopt.structures.base.oracles import (
     slack_rescaled,
     worst,
 )
-from structopt.structures.base.shard import ExampleShard, Shard, as_row
+from structopt.structures.base.shard import Shard
 
 ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled", "marginals")
 
@@ -156,7 +157,10 @@ class Structure(Parameters):
 
     def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
         """Return argmax for every example."""
-        return [self.argmax(x, weights) for x in X]
+        found = [self.argmax(x, weights) for x in X]
+        for i, y in enumerate(found):
+            check_given(y, self, "argmax", i)
+        return found
 
     def nonnegative_weights(self) -> Ints:
         """Return which weights must stay >= 0 for the oracles to be right; usually none."""

@@ -15,52 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-
-@njit(cache=True, nogil=True)
-def max_plus(source, transition, target):
-    # target[k] = max_j source[j] + transition[j, k]; four rows at a time keep the running maxima
-    # in registers, which halves the time of one row at a time (measured at K = 26)
-    whole = len(source) - len(source) % 4
-    for k in range(len(target)):
-        target[k] = -np.inf
-    for j in range(0, whole, 4):
-        s0, s1, s2, s3 = source[j], source[j + 1], source[j + 2], source[j + 3]
-        t0, t1, t2, t3 = transition[j], transition[j + 1], transition[j + 2], transition[j + 3]
-        for k in range(len(target)):
-            a = s0 + t0[k]
-            b = s1 + t1[k]
-            c = s2 + t2[k]
-            d = s3 + t3[k]
-            a = a if a > b else b
-            c = c if c > d else d
-            a = a if a > c else c
-            target[k] = a if a > target[k] else target[k]
-    for j in range(whole, len(source)):
-        s0, t0 = source[j], transition[j]
-        for k in range(len(target)):
-            a = s0 + t0[k]
-            target[k] = a if a > target[k] else target[k]
-
-
-@njit(cache=True, nogil=True)
-def sparse_scores(indptr, indices, data, columns):
-    # scores[t] = sum over nonzeros of row t of value * columns[index], four at a time as above;
-    # one thread, where BLAS would leave a second one spinning between passes
-    scores = np.zeros((len(indptr) - 1, columns.shape[1]))
-    for t in range(len(scores)):
-        row, first, stop = scores[t], indptr[t], indptr[t + 1]
-        whole = stop - (stop - first) % 4
-        for q in range(first, whole, 4):
-            a, b, c, d = data[q], data[q + 1], data[q + 2], data[q + 3]
-            wa, wb = columns[indices[q]], columns[indices[q + 1]]
-            wc, wd = columns[indices[q + 2]], columns[indices[q + 3]]
-            for k in range(len(row)):
-                row[k] += (a * wa[k] + b * wb[k]) + (c * wc[k] + d * wd[k])
-        for q in range(whole, stop):
-            a, wa = data[q], columns[indices[q]]
-            for k in range(len(row)):
-                row[k] += a * wa[k]
-    return scores
+from structopt.structures.base.semiring_kernels import max_plus
 
 
 @njit(cache=True, nogil=True)
@@ -234,15 +189,15 @@ def compare(unary, transition, start, end, offsets, gold, cost, labels):
 
 
 @njit(cache=True, nogil=True)
-def differing_parts(offsets, gold, labels, which, n_labels, n_inputs, boundaries):
-    # directions of the examples `which`: plus gold's part, minus the output's, where they differ
+def differing_parts(offsets, gold, labels, which, n_labels, n_inputs, boundaries, row, one):
+    # directions of the examples `which`: plus gold's part, minus the output's, where they differ;
+    # position 0 is the base row `row`, and the base row `one` holds a single 1
     most = 0
     for r in range(len(which)):
         most += 4 * (offsets[which[r] + 1] - offsets[which[r]]) + 2
     ptr = np.zeros(len(which) + 1, np.int64)
     source = np.empty(most, np.int64)
     offset = np.empty(most, np.int64)
-    one = offsets[-1]  # the base row that holds a single 1
     pairs = n_labels * n_inputs
     ends = pairs + n_labels * n_labels
     p = 0
@@ -251,8 +206,8 @@ def differing_parts(offsets, gold, labels, which, n_labels, n_inputs, boundaries
         for t in range(first, last + 1):
             g, y = gold[t], labels[t]
             if g != y:
-                source[p], offset[p] = t, g * n_inputs
-                source[p + 1], offset[p + 1] = t, y * n_inputs
+                source[p], offset[p] = row + t, g * n_inputs
+                source[p + 1], offset[p + 1] = row + t, y * n_inputs
                 p += 2
                 if boundaries and t == first:
                     source[p], offset[p] = one, ends + g

@@ -18,7 +18,8 @@ import numpy as np
 from numba import njit
 
 # numba keys its cache by this file alone: touch it when one of these two functions changes
-from structopt.structures.chain.kernels import first_argmax, max_plus
+from structopt.structures.base.semiring_kernels import max_plus
+from structopt.structures.chain.kernels import first_argmax
 
 
 @njit(cache=True, nogil=True)

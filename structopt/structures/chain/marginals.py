@@ -5,8 +5,8 @@ r"""Marginals of label sequences, and what they give in feature space.
 for node marginals z_t (gold labels, or probabilities) and transition marginals z_{t-1,t}.
 
 >>> import numpy as np
->>> from structopt.structures.chain.shard import ChainShard
->>> shard = ChainShard(np.eye(2), np.array([0, 2]), np.array([0, 1]), np.ones(2), False)
+>>> import structopt as so
+>>> shard = so.Chain().fitted([np.eye(2)], ["ab"]).encode([np.eye(2)], ["ab"])
 >>> even = expected(shard, np.zeros(8), 0.0, np.ones(1))  # four sequences, equally likely
 >>> even.loss, round(np.exp(even.log_partition))
 (1.0, 4)
@@ -14,19 +14,17 @@ for node marginals z_t (gold labels, or probabilities) and transition marginals 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.expectations import Expected
 from structopt.structures.chain import marginals_kernels as kernels
-
-if TYPE_CHECKING:
-    from structopt.structures.chain.shard import ChainShard
+from structopt.structures.chain.scores import Sequences
 
 
-def expected(shard: ChainShard, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+def expected(shard: Sequences, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
     """Return expectations over all label sequences, by sum-product."""
     scores, position = shard.part_scores(weights), np.arange(len(shard.gold))
     raised = scores.unary + (loss_weight * shard.cost)[:, None]
@@ -41,7 +39,7 @@ def expected(shard: ChainShard, weights: Floats, loss_weight: float, cost: Float
     return Expected(features - at_gold, float(wrong), relative)
 
 
-def gold_parts(shard: ChainShard, rate: Floats) -> tuple[Floats, Floats]:
+def gold_parts(shard: Sequences, rate: Floats) -> tuple[Floats, Floats]:
     """Return the gold labels as node marginals, and their transitions, weighted and summed."""
     node = np.zeros((len(shard.gold), shard.n_labels))
     node[np.arange(len(shard.gold)), shard.gold] = 1.0
@@ -51,9 +49,9 @@ def gold_parts(shard: ChainShard, rate: Floats) -> tuple[Floats, Floats]:
     return node, pairs
 
 
-def sum_features(shard: ChainShard, node: Floats, pairs: Floats) -> Floats:
+def sum_features(shard: Sequences, node: Floats, pairs: Floats) -> Floats:
     """Return F z for node marginals and summed transitions."""
-    blocks: list[Any] = [np.asarray(shard.tokens.T @ node).T.ravel(), pairs.ravel()]
+    blocks: list[Any] = [shard.tokens.summed(node), pairs.ravel()]
     if shard.boundaries:
         first, last = shard.offsets[:-1], shard.offsets[1:] - 1
         blocks += [node[first].sum(axis=0), node[last].sum(axis=0)]

@@ -9,20 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from structopt.structures.base.semiring_kernels import log_sum
 from structopt.structures.chain.kernels import longest
-
-
-@njit(cache=True, nogil=True)
-def log_sum(values):
-    top = -np.inf
-    for v in values:
-        top = v if v > top else top
-    if top == -np.inf:
-        return top
-    total = 0.0
-    for v in values:
-        total += np.exp(v - top)
-    return top + np.log(total)
 
 
 @njit(cache=True, nogil=True)

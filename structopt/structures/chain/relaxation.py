@@ -8,7 +8,7 @@ are all node marginals, position by position, and then all edge marginals.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,9 +17,7 @@ from structopt.arrays import Floats
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
 from structopt.structures.chain import projection_kernels as kernels
 from structopt.structures.chain.marginals import inner, sum_features
-
-if TYPE_CHECKING:
-    from structopt.structures.chain.shard import ChainShard
+from structopt.structures.chain.scores import Sequences
 
 MAX_SWEEPS = 20_000
 """Dual steps of one sequence; a projection that needs more says how far off it may be."""
@@ -30,13 +28,13 @@ class ChainRelaxation(Relaxation):
 
     Parameters
     ----------
-    shard : ChainShard
+    shard : Sequences
 
     Examples
     --------
     >>> import numpy as np
-    >>> from structopt.structures.chain.shard import ChainShard
-    >>> shard = ChainShard(np.eye(2), np.array([0, 2]), np.array([0, 1]), np.ones(2), False)
+    >>> import structopt as so
+    >>> shard = so.Chain().fitted([np.eye(2)], ["ab"]).encode([np.eye(2)], ["ab"])
     >>> relaxation = ChainRelaxation(shard)
     >>> relaxation.gold  # a at the first position, b at the second, then the transition a-b
     array([1., 0., 0., 1., 0., 1., 0., 0.])
@@ -44,7 +42,7 @@ class ChainRelaxation(Relaxation):
     array([1., 0., 0., 1., 0., 1., 0., 0.])
     """
 
-    def __init__(self, shard: ChainShard) -> None:
+    def __init__(self, shard: Sequences) -> None:
         self._shard, k = shard, shard.n_labels
         count, self._inner = len(shard.gold), inner(shard.offsets)
         self._nodes = count * k

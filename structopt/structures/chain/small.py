@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from structopt.arrays import Floats
 from structopt.structures.base.small import Small, numbers
 from structopt.structures.chain.structure import Chain
+from structopt.structures.losses.hamming import Hamming
 
 
 def small(rng: np.random.Generator) -> Small:
@@ -43,6 +44,6 @@ def small(rng: np.random.Generator) -> Small:
         wrong = (a for a, b in zip(gold, y, strict=True) if a != b)
         return float(sum(cost[a] if weighted else 1.0 for a in wrong))
 
-    structure = Chain(labels, cost if weighted else None, boundaries, decoder)
+    structure = Chain(labels, Hamming(cost) if weighted else None, boundaries, decoder)
     X = [sp.csr_matrix(x) for x in dense] if sparse else dense
     return Small(structure, X, Y, outputs, features, loss, ordered="all")

@@ -17,7 +17,7 @@ import numpy as np
 from structopt.arrays import Ints
 from structopt.structures.base.integer.rows import TOLERANCE, Rows
 from structopt.structures.chain import kernels as chain_kernels
-from structopt.structures.chain.shard import ChainScores
+from structopt.structures.chain.scores import ChainScores
 
 MAX_STEPS = 200
 """Viterbi passes before HiGHS takes over. Measured with count constraints on chains of 12 to 20

@@ -13,22 +13,23 @@ flow polytope is solved:
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any, NoReturn
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.arrays import Floats, Ints, check_weights
+from structopt.arrays import Floats, Ints, Stacked, check_weights
 from structopt.errors import IncompatibleError
 from structopt.structures.base.integer.rows import TOLERANCE, Rows
 from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.parts_kernels import part_scores
 from structopt.structures.base.shard import Answers
 from structopt.structures.chain import kernels as chain_kernels
-from structopt.structures.chain.shard import ChainScores, ChainShard, SingleChain
+from structopt.structures.chain.scores import ChainScores
+from structopt.structures.chain.shard import ChainShard
 from structopt.structures.constrain.multipliers import by_multipliers
 from structopt.structures.program.shard import LIVE
 
@@ -174,22 +175,24 @@ class Checker:
         return np.flatnonzero(bad)
 
 
-class _Constrained:
-    """What both shards below share: ask as a chain does, then mend what breaks constraints."""
+class ConstrainedShard(ChainShard):
+    """Stacked examples, each with the set of its labellings.
 
-    sets: Sequence[LabellingSet]
-    chained: bool
-    offsets: Ints
-    gold: Ints
-    cost: Floats
-    n_labels: int
-    n_examples: int
-    base: Any
-    tokens: Any
+    It asks as a chain does, and then mends what breaks constraints.
+    """
+
+    each = ("sets",)
+
+    def __init__(
+        self, sets: Sequence[LabellingSet], chained: bool, stacked: Stacked, gold: Ints,
+        class_weight: Floats, boundaries: bool, start: int,
+    ) -> None:  # fmt: skip
+        super().__init__(stacked, gold, class_weight, boundaries, start)
+        self.sets, self.chained = sets, chained
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every example; outputs are stacked integers."""
-        scores = self._scores(weights)
+        scores = self.part_scores(weights)
         free = np.zeros(len(self.gold))
         if oracle is loss_augmented:
             unary = scores.unary + self.cost[:, None]
@@ -198,7 +201,7 @@ class _Constrained:
             labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, self.cost)
             return self._mended(scores, scores._replace(unary=unary), labels)
         if oracle is worst:
-            negated = ChainScores(*(-part for part in scores))
+            negated = scores.negated()
             labels = chain_kernels.viterbi(*negated, self.offsets, self.gold, free)
             return self._mended(scores, negated, labels)
         if oracle is best_other:
@@ -208,14 +211,14 @@ class _Constrained:
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every example's best labels, without the loss."""
-        scores = self._scores(weights)
+        scores = self.part_scores(weights)
         free = np.zeros(len(self.gold))
         labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, free)
         return self._mended(scores, scores, labels)
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every example; ``score`` is infinite where there are fewer."""
-        scores = self._scores(weights)
+        scores = self.part_scores(weights)
         labels, excess = np.tile(self.gold, (k, 1)), np.zeros((k, self.n_examples))
         missing = np.ones((k, self.n_examples), dtype=bool)
         for i in range(self.n_examples):
@@ -230,25 +233,20 @@ class _Constrained:
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the examples ``which``; without transitions these parts are left out."""
-        full: Directions = super().directions(outputs, which)  # type: ignore[misc]
+        full = super().directions(outputs, which)
         if self.chained:
             return full
         keep = full.source != self.base.shape[0] - 1  # the last row stands for transitions
         count = np.concatenate([[0], np.cumsum(keep)])
         return Directions(count[full.ptr], full.source[keep], full.offset[keep], full.coef[keep])
 
-    def _scores(self, weights: Floats) -> ChainScores:
+    def part_scores(self, weights: Floats) -> ChainScores:
+        """Return the scores of labels and transitions; without transitions these are 0."""
         if self.chained:
-            found: ChainScores = super()._scores(weights)  # type: ignore[misc]
-            return found
-        K, tokens, free = self.n_labels, self.tokens, np.zeros(self.n_labels)
-        if isinstance(tokens, tuple):  # one sparse example
-            unary = part_scores(*tokens, weights, K)
-        elif sp.issparse(tokens):
-            unary = part_scores(tokens.indptr, tokens.indices, tokens.data, weights, K)
-        else:
-            unary = np.ascontiguousarray(tokens @ weights.reshape(K, -1).T)
-        return ChainScores(unary, np.zeros((K, K)), free, free)
+            return super().part_scores(weights)
+        K, free = self.n_labels, np.zeros(self.n_labels)
+        checked = weights if self.tokens.few else check_weights(weights, K * self.base.shape[1])
+        return ChainScores(self.tokens.scores(checked, K), np.zeros((K, K)), free, free)
 
     def _mended(
         self, scores: ChainScores, asked: ChainScores, labels: Ints, *, other: bool = False
@@ -257,7 +255,7 @@ class _Constrained:
         excess, missing = np.zeros(self.n_examples), []
         if other and self.n_labels == 1:
             missing = list(range(self.n_examples))
-        for i in self._checker().broken(labels):
+        for i in self._checker.broken(labels):
             a, b = self.offsets[i], self.offsets[i + 1]
             own = asked._replace(unary=asked.unary[a:b])
             found = self.sets[i].best(own, known=[self.gold[a:b]] if other else [])
@@ -275,31 +273,6 @@ class _Constrained:
         loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
         return Answers(labels, loss, score, excess=excess)
 
-    def _checker(self) -> Checker:
-        if not hasattr(self, "_check"):
-            self._check = Checker(self.sets, self.offsets)
-        return self._check
-
-
-class ConstrainedShard(_Constrained, ChainShard):
-    """Stacked examples, each with the set of its labellings."""
-
-    def __init__(
-        self, sets: Sequence[LabellingSet], chained: bool, tokens: Any, offsets: Ints, gold: Ints,
-        class_weight: Floats, boundaries: bool, start: int,
-    ) -> None:  # fmt: skip
-        super().__init__(tokens, offsets, gold, class_weight, boundaries, start)
-        self.sets, self.chained = sets, chained
-
-    def _scores(self, weights: Floats) -> ChainScores:
-        if not self.chained:
-            weights = check_weights(weights, self.n_labels * self.base.shape[1])
-        return super()._scores(weights)
-
-    def single(self, i: int) -> SingleConstrained:
-        """Return example i as a shard of its own: a view."""
-        return SingleConstrained(self, i)
-
     def relaxation(self) -> NoReturn:
         """Refuse: the chain's polytope knows nothing of the constraints."""
         raise _unconstrained("relaxation")
@@ -308,17 +281,13 @@ class ConstrainedShard(_Constrained, ChainShard):
         """Refuse: the chain's sums know nothing of the constraints."""
         raise _unconstrained("expectations")
 
+    @cached_property
+    def _checker(self) -> Checker:
+        return Checker(self.sets, self.offsets)
+
 
 def _unconstrained(what: str) -> IncompatibleError:
     return IncompatibleError(
         f"The {what} of a chain know nothing of its constraints: use the method 'cutting-plane', "
         "'frank-wolfe' or 'subgradient'."
     )
-
-
-class SingleConstrained(_Constrained, SingleChain):
-    """One example of a shard, over the same base and without copies."""
-
-    def __init__(self, whole: ConstrainedShard, i: int) -> None:
-        super().__init__(whole, i)
-        self.sets, self.chained = [whole.sets[i]], whole.chained

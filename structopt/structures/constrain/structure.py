@@ -33,11 +33,12 @@ from structopt.errors import (
     OracleError,
     StructoptError,
 )
+from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.integer.rows import LinearRows, compile_rows
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.structure import Structure, check_lengths
 from structopt.structures.chain import kernels as chain_kernels
-from structopt.structures.chain.shard import ChainScores
+from structopt.structures.chain.scores import ChainScores
 from structopt.structures.chain.structure import Chain
 from structopt.structures.constrain.rules import Labelling, Rule
 from structopt.structures.constrain.shard import Checker, ConstrainedShard, LabellingSet
@@ -105,7 +106,8 @@ class Constrained(Structure):
         """Compile every example's constraints; refuse gold outputs that break them."""
         check_lengths(X, Y)
         chain = self._chain()
-        tokens, offsets, gold = chain._stack([_parted(x)[0] for x in X], Y, start)
+        stacked, gold = chain._stack([_parted(x)[0] for x in X], Y, start)
+        offsets = stacked.offsets
         sets = self._sets(X, offsets, start)
         broken = Checker(sets, offsets).broken(gold)
         if len(broken):
@@ -116,7 +118,7 @@ class Constrained(Structure):
                 example=i,
             )
         return ConstrainedShard(
-            sets, self.chained, tokens, offsets, gold, self.class_weight_, self.boundaries, start
+            sets, self.chained, stacked, gold, self.class_weight_, self.boundaries, start
         )
 
     def unconstrained(self) -> Constrained:
@@ -127,8 +129,8 @@ class Constrained(Structure):
 
     def local_problems(self, X: Any, Y: Any) -> Iterator[tuple[Any, Ints, slice]]:
         """Yield all positions, their labels as integers, and where the weights of labels stand."""
-        tokens, _, gold = self._chain()._stack([_parted(x)[0] for x in X], Y)
-        yield tokens, gold, slice(0, len(self.labels_) * self.n_inputs_)
+        stacked, gold = self._chain()._stack([_parted(x)[0] for x in X], Y)
+        yield stacked.matrix, gold, slice(0, len(self.labels_) * self.n_inputs_)
 
     # ------------------------------------------------------------------ one example
     def joint_features(self, x: Any, y: Any) -> Any:
@@ -181,8 +183,7 @@ class Constrained(Structure):
         """Return the best labels of every example that satisfy its constraints."""
         if len(X) == 0:
             return []
-        free: list[Any] = [None] * len(X)
-        tokens, offsets, none = self._chain()._stack([_parted(x)[0] for x in X], free)
+        (tokens, offsets, _), none = self._chain()._stack([_parted(x)[0] for x in X], None)
         scores = self._scores(tokens, weights)
         labels = chain_kernels.viterbi(*scores, offsets, none, np.zeros(len(none)))
         sets = self._sets(X, offsets, 0)
@@ -199,7 +200,7 @@ class Constrained(Structure):
     def broken(self, X: Sequence[Any], Y: Sequence[Any]) -> list[int]:
         """Return the examples whose labels in Y break their constraints."""
         check_lengths(X, Y)
-        _, offsets, labels = self._chain()._stack([_parted(x)[0] for x in X], Y)
+        (_, offsets, _), labels = self._chain()._stack([_parted(x)[0] for x in X], Y)
         found: list[int] = Checker(self._sets(X, offsets, 0), offsets).broken(labels).tolist()
         return found
 
@@ -226,7 +227,7 @@ class Constrained(Structure):
                 f"constrain takes a compiled Chain or Multiclass, not {given!r}; "
                 "describe other sets of outputs with so.BooleanProgram."
             )
-        return Chain(given.labels, given.class_weight, self.boundaries)
+        return Chain(given.labels, given.cost, self.boundaries)
 
     def _chain(self) -> Chain:
         chain = self._plain()
@@ -237,7 +238,7 @@ class Constrained(Structure):
         return chain
 
     def _asked(self, x: Any, weights: Any) -> tuple[ChainScores, LabellingSet]:
-        tokens, offsets, _ = self._chain()._stack([_parted(x)[0]], [None])
+        (tokens, offsets, _), _ = self._chain()._stack([_parted(x)[0]], None)
         return self._scores(tokens, weights), self._sets([x], offsets, None)[0]
 
     def _scores(self, tokens: Any, weights: Any) -> ChainScores:
@@ -245,7 +246,7 @@ class Constrained(Structure):
         n_labels = len(self.labels_)
         if not self.chained:
             vector = np.concatenate([vector, np.zeros(n_labels * n_labels)])
-        return ChainScores.of(tokens, vector, n_labels, self.boundaries)
+        return ChainScores.of(InputRows.of(tokens), vector, n_labels, self.boundaries)
 
     def _sets(self, X: Sequence[Any], offsets: Ints, start: int | None) -> list[LabellingSet]:
         lengths = np.diff(offsets).tolist()

@@ -21,7 +21,8 @@ from typing import Any
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-from structopt.structures.base.shard import Shard, as_row
+from structopt.structures.base.example_shard import as_row
+from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure, check_lengths
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from structopt.structures.chain.kernels import max_plus
+from structopt.structures.base.semiring_kernels import max_plus
 
 
 @njit(cache=True, nogil=True)

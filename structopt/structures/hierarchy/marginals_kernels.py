@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from structopt.structures.chain.marginals_kernels import log_sum
+from structopt.structures.base.semiring_kernels import log_sum
 
 
 @njit(cache=True, nogil=True)

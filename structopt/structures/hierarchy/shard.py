@@ -26,12 +26,11 @@ import scipy.sparse as sp
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
+from structopt.structures.base.input_rows import MAX_DENSITY
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.parts_kernels import part_scores
+from structopt.structures.base.parts_kernels import part_scores, sparse_scores
 from structopt.structures.base.shard import Answers, Shard
-from structopt.structures.chain.kernels import sparse_scores
-from structopt.structures.chain.shard import MAX_DENSITY
 from structopt.structures.hierarchy import kernels
 from structopt.structures.hierarchy.inputs import Forest
 from structopt.structures.hierarchy.marginals import expected

@@ -31,10 +31,11 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.labels import LabelSet
-from structopt.structures.base.shard import ExampleShard, Shard
+from structopt.structures.base.labels import as_labels as _sequence
+from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure, check_lengths
-from structopt.structures.chain.structure import _sequence
 from structopt.structures.hierarchy import kernels as hierarchy_kernels
 from structopt.structures.hierarchy.inputs import Forest, stack_trees
 from structopt.structures.hierarchy.marginals_kernels import marginals

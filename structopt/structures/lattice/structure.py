@@ -35,7 +35,8 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import InvalidInputError
-from structopt.structures.base.shard import ExampleShard, Shard
+from structopt.structures.base.example_shard import ExampleShard
+from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure, check_lengths
 from structopt.structures.lattice import kernels as lattice_kernels
 from structopt.structures.lattice.features import FeatureSpace

@@ -5,17 +5,14 @@ z_i >= 0,    sum_k z_ik = 1      for every example i.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, Ints
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
 from structopt.structures.multiclass.simplex import project_simplex
-
-if TYPE_CHECKING:
-    from structopt.structures.multiclass.structure import MulticlassShard
 
 
 class MulticlassRelaxation(Relaxation):
@@ -23,14 +20,14 @@ class MulticlassRelaxation(Relaxation):
 
     integral = True
 
-    def __init__(self, shard: MulticlassShard) -> None:
-        self._matrix, self._shape = shard.matrix, (shard.n_examples, shard.n_labels)
-        self.owner = np.repeat(np.arange(shard.n_examples), shard.n_labels)
+    def __init__(self, matrix: Any, gold: Ints, cost: Floats, n_labels: int) -> None:
+        self._matrix, self._shape = matrix, (len(gold), n_labels)
+        self.owner = np.repeat(np.arange(len(gold)), n_labels)
         chosen = np.zeros(self._shape)
-        chosen[np.arange(shard.n_examples), shard.gold] = 1.0
+        chosen[np.arange(len(gold)), gold] = 1.0
         self.gold = chosen.ravel()
-        self.loss = ((1.0 - chosen) * shard.cost[:, None]).ravel()
-        self.loss_constant = np.zeros(shard.n_examples)
+        self.loss = ((1.0 - chosen) * cost[:, None]).ravel()
+        self.loss_constant = np.zeros(len(gold))
 
     def scores(self, weights: Floats) -> Floats:
         """Return the score of every label of every example."""

@@ -9,6 +9,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats
 from structopt.structures.base.small import Small, numbers
+from structopt.structures.losses.hamming import Hamming
 from structopt.structures.multiclass.structure import Multiclass
 
 
@@ -29,6 +30,6 @@ def small(rng: np.random.Generator) -> Small:
     def loss(gold: Any, y: Any) -> float:
         return 0.0 if gold == y else cost[gold] if weighted else 1.0
 
-    structure = Multiclass(labels, cost if weighted else None)
+    structure = Multiclass(labels, Hamming(cost) if weighted else None)
     Y = [labels[k] for k in rng.integers(len(labels), size=n)]
     return Small(structure, X, Y, lambda x: labels, features, loss, ordered="all")

@@ -26,8 +26,9 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.structures.base.example_shard import as_row
 from structopt.structures.base.oracles import Oracle, best_other, nearest_reference, worst_reference
-from structopt.structures.base.shard import Answers, Shard, as_row
+from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure, check_lengths
 
 Distance = Callable[[Any, Any], float]

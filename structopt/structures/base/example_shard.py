@@ -1,0 +1,116 @@
+"""Examples of any structure, asked one at a time: what a user's own methods are asked through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import OracleError, StructoptError
+from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.shard import Answers, Shard
+
+
+class ExampleShard(Shard):
+    """Examples of any structure, asked one at a time through its per-example methods."""
+
+    each = ("X", "Y")
+
+    def __init__(self, structure: Any, X: Any, Y: Sequence[Any], start: int) -> None:
+        self.structure, self.Y, self.start = structure, Y, start
+        self.X = [X[[i]] for i in range(X.shape[0])] if sp.issparse(X) else X
+        self.n_examples = len(Y)
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` example by example."""
+        answer = self.structure.answer
+
+        def question(x: Any, y: Any) -> list[Any]:
+            return [answer(oracle, x, y, weights)]
+
+        return self._each(oracle.name, oracle.needs, question, weights)[0]
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every example's best output, without the loss."""
+        argmax = self.structure.argmax
+        return self._each("argmax", "argmax", lambda x, _: [argmax(x, weights)], weights)[0]
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best outputs of every example; ``score`` is infinite where there is none."""
+        k_best = self.structure.k_best
+        return self._each("k_best", "k_best", lambda x, _: k_best(x, weights, k), weights, k)
+
+    def _each(
+        self,
+        name: str,
+        method: str,
+        question: Callable[[Any, Any], list[Any]],
+        weights: Floats,
+        k: int = 1,
+    ) -> list[Answers]:
+        """Ask a question, which has up to k answers by a method, example by example."""
+        outputs: list[list[Any]] = [[None] * self.n_examples for _ in range(k)]
+        loss, score = np.zeros((k, self.n_examples)), np.full((k, self.n_examples), np.inf)
+        for i, (x, gold) in enumerate(zip(self.X, self.Y, strict=True)):
+            try:
+                answers = question(x, gold)
+                if method != "second_best":  # which is None where there is no other
+                    for y in [None] if answers is None else answers:
+                        check_given(y, self.structure, method, self.start + i)
+                for r, y in enumerate(answers[:k]):
+                    if y is not None:
+                        outputs[r][i] = y
+                        loss[r, i] = self.structure.loss(gold, y)
+                        score[r, i] = float((self._delta(i, y) @ weights)[0])
+            except (StructoptError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                raise OracleError(
+                    f"{type(self.structure).__name__} failed to answer {name!r} on example "
+                    f"{self.start + i}: {type(error).__name__}: {error}",
+                    example=self.start + i,
+                ) from error
+            given = [r for r in range(k) if outputs[r][i] is not None]
+            if not (np.all(np.isfinite(score[given, i])) and np.all(loss[:, i] >= 0)):
+                raise OracleError(
+                    f"{type(self.structure).__name__} gave loss {loss[:, i]} and score "
+                    f"{score[:, i]} on example {self.start + i}; losses must be >= 0 and features "
+                    "finite.",
+                    example=self.start + i,
+                )
+        return [Answers(o, a, s) for o, a, s in zip(outputs, loss, score, strict=True)]
+
+    def directions(self, outputs: Any, which: Ints) -> Any:
+        """Return delta of ``outputs[which]`` as sparse rows."""
+        rows = [self._delta(int(i), outputs[i]) for i in which]
+        return sp.vstack(rows, format="csr")
+
+    def content(self) -> Iterator[Any]:
+        """Yield the features of the gold outputs."""
+        for x, y in zip(self.X, self.Y, strict=True):
+            row = as_row(self.structure.joint_features(x, y))
+            yield from (row.data, row.indices)
+
+    def _delta(self, i: int, y: Any) -> Any:
+        features = self.structure.joint_features
+        return sp.csr_array(as_row(features(self.X[i], self.Y[i])) - as_row(features(self.X[i], y)))
+
+
+def check_given(y: Any, structure: Any, method: str, example: int) -> None:
+    """Refuse None where a method of the user's must give an output."""
+    if y is None:
+        raise OracleError(
+            f"{type(structure).__name__}.{method}() gave None on example {example}: it must return "
+            "an output; does it end without a return?",
+            example=example,
+        )
+
+
+def as_row(features: Any) -> Any:
+    """Return a feature vector, dense or sparse, as one CSR row."""
+    if sp.issparse(features):
+        return sp.csr_array(features).reshape(1, -1)
+    return sp.csr_array(np.asarray(features, dtype=np.float64).reshape(1, -1))

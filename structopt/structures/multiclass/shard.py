@@ -1,0 +1,134 @@
+"""Rows with gold labels, encoded for a pass: every oracle is one product and some array operations.
+
+>>> import numpy as np
+>>> from structopt.structures.base.oracles import loss_augmented
+>>> shard = MulticlassShard(np.eye(2), np.array([0, 1]), np.ones(2))
+>>> shard.ask(loss_augmented, np.array([2.0, 0.0, 0.0, 0.0])).outputs
+array([0, 0])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import softmax
+
+from structopt.arrays import Floats, Ints, check_weights
+from structopt.structures.base.expectations import Expected
+from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    slack_rescaled,
+    worst,
+)
+from structopt.structures.base.parts import Directions
+from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.multiclass.relaxation import MulticlassRelaxation
+
+
+class MulticlassShard(Shard):
+    """Rows with gold labels; outputs are integers.
+
+    Parameters
+    ----------
+    matrix : array or CSR array of shape (n, d)
+    gold : array of int, shape (n,)
+    class_weight : array of float, shape (K,)
+    start : int
+        Number of the first example in messages.
+    """
+
+    each = ("rows", "gold", "cost")
+
+    def __init__(self, matrix: Any, gold: Ints, class_weight: Floats, start: int = 0) -> None:
+        self.rows, self.gold, self.cost = InputRows.of(matrix), gold, class_weight[gold]
+        self.n_labels, self.n_examples = len(class_weight), len(gold)
+        self.base, self.start = self.rows.base, start
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` for every row."""
+        scores = self._scores(weights)
+        every = np.arange(self.n_examples)
+        gold_score = scores[every, self.gold]
+        if oracle is loss_augmented:
+            value = scores + self.cost[:, None]
+            value[every, self.gold] = gold_score
+        elif oracle is best_other:
+            value = scores.copy()
+            value[every, self.gold] = -np.inf
+        elif oracle is slack_rescaled:
+            value = self.cost[:, None] * (1.0 - (gold_score[:, None] - scores))
+            value[every, self.gold] = 0.0
+        elif oracle is worst:
+            value = -scores
+        else:
+            raise self._unknown(oracle)
+        return self._compared(scores, np.argmax(value, axis=1))
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every row's best label, without the loss."""
+        scores = self._scores(weights)
+        return self._compared(scores, np.argmax(scores, axis=1))
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best labels of every row, best first; no more than there are."""
+        scores = self._scores(weights)
+        order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+        return [self._compared(scores, outputs) for outputs in order.T]
+
+    def marginals(self, weights: Floats) -> list[Floats]:
+        """Return the probability of each label, for every row."""
+        return list(softmax(self._scores(weights), axis=1))
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all labels."""
+        every = np.arange(self.n_examples)
+        scores = self._scores(weights)
+        value = scores - scores[every, self.gold][:, None] + (loss_weight * self.cost)[:, None]
+        value[every, self.gold] = 0.0
+        top = value.max(axis=1, keepdims=True)
+        weight = np.exp(value - top)
+        total = weight.sum(axis=1, keepdims=True)
+        z = cost[:, None] * (weight / total)
+        z[every, self.gold] -= cost
+        log_partition = float(cost @ (top + np.log(total))[:, 0])
+        loss = float(-self.cost @ z[every, self.gold])
+        return Expected(self.rows.summed(z), loss, log_partition)
+
+    def relaxation(self) -> MulticlassRelaxation:
+        """Return all labels as one product of simplices."""
+        return MulticlassRelaxation(self.rows.matrix, self.gold, self.cost, self.n_labels)
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the rows ``which``: plus gold's block, minus the output's."""
+        outputs, gold = np.asarray(outputs)[which], self.gold[which]
+        wrong = np.flatnonzero(outputs != gold)
+        blocks = np.stack([gold[wrong], outputs[wrong]], axis=1).ravel() * self.rows.n_inputs
+        ptr = np.zeros(len(which) + 1, dtype=np.int64)
+        ptr[wrong + 1] = 2
+        return Directions(
+            np.cumsum(ptr),
+            np.repeat(self.rows.first + which[wrong], 2),
+            blocks,
+            np.tile([1.0, -1.0], len(wrong)),
+        )
+
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from super().content()
+        yield from (self.cost,)
+
+    def _scores(self, weights: Floats) -> Floats:
+        rows = self.rows
+        checked = weights if rows.few else check_weights(weights, self.n_labels * rows.n_inputs)
+        return rows.scores(checked, self.n_labels)
+
+    def _compared(self, scores: Floats, outputs: Ints) -> Answers:
+        """Return outputs with their loss and ``w . delta``."""
+        every = np.arange(self.n_examples)
+        loss = np.where(outputs != self.gold, self.cost, 0.0)
+        return Answers(outputs, loss, scores[every, self.gold] - scores[every, outputs])

@@ -22,15 +22,11 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
-from structopt.methods.method import Method
-from structopt.methods.saddle.form import SaddleForm
-from structopt.run.events import Round
+from structopt.methods.mean import Mean
+from structopt.methods.saddle.method import IteratedSaddle
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.structure import Structure
-
-_FIRST, _GROWTH = 10, 0.2
-"""As in :mod:`structopt.methods.saddle.extragradient`."""
 
 
 class Point(NamedTuple):
@@ -46,7 +42,15 @@ class Point(NamedTuple):
         return self.z.divergence(other.z, self.a - other.a, self.b - other.b)
 
 
-class Bregman(Method):
+class Averaged(NamedTuple):
+    """The mean of weights, and of what the distributions expect."""
+
+    w: Floats
+    pull: Floats
+    loss: float
+
+
+class Bregman(IteratedSaddle):
     r"""The dual extragradient method with sum-product; a round is some iterations.
 
     .. math::
@@ -84,12 +88,7 @@ class Bregman(Method):
 
     name = "bregman"
 
-    _origin: Point
     _descent: Floats
-    _total_w: Floats
-    _total_pull: Floats
-    _total_loss: float
-    _total: float
 
     def __init__(
         self,
@@ -99,49 +98,19 @@ class Bregman(Method):
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
-        self._form = SaddleForm(self.master, data, self.name)
-        self.iterations, self._summing, self._proven = 0, 0.0, True
         zero = np.zeros(data.n_features)
         self._now = self._at(self._form.nearest(zero), zero, 0.0)
         # twice the divergence of a corner from the centre: the squared length of the way to go
         spread = 2.0 * self._now.z.log_partition
         self.omega = float(np.sqrt(spread)) if spread > 0 else 1.0
-        self.eta = 1.0 / max(1.0, float(np.linalg.norm(self._now.z.features)))
-        self._length = np.inf
+        self.step_size = 1.0 / max(1.0, float(np.linalg.norm(self._now.z.features)))
         self._restart()
-
-    # ------------------------------------------------------------------ running
-    def step(self) -> Round:
-        """Do one round and return its record."""
-        start, before, summing = time.perf_counter(), self.iterations, self._summing
-        for _ in range(max(_FIRST, int(_GROWTH * self.iterations))):
-            self._iterate()
-            if self.limits.reached(self._elapsed()):
-                break
-        asking = time.perf_counter()
-        mean_w = self._total_w / self._total
-        value = min(self._judge(self._now.w), self._judge(mean_w))
-        asked = time.perf_counter()
-        mean = (self._total_pull / self._total, self._total_loss / self._total)
-        for pull, loss in (mean, (self._now.z.features, self._now.z.loss)):
-            self._dual = max(self._dual, self._form.dual(pull, loss))
-        self._rebalance()
-        solving = self._summing - summing
-        return self._record(
-            value=value,
-            violation=self._length / self.eta,
-            nonzeros=int(np.count_nonzero(self._now.w)),
-            iterations=self.iterations - before,
-            oracle_seconds=asked - asking,
-            lift_seconds=time.perf_counter() - start - solving - (asked - asking),
-            solve_seconds=solving,
-        )
 
     # ------------------------------------------------------------------ an iteration
     def _iterate(self) -> None:
         v, form = self._now, self._form
         while True:
-            eta, omega = self.eta, self.omega
+            eta, omega = self.step_size, self.omega
             slope_v = form.curvature * v.w + v.z.features
             w = form.nearest(v.w - eta / omega * slope_v)
             u = self._at(w, v.a + eta * omega * v.w, v.b + eta * omega)
@@ -155,15 +124,10 @@ class Bregman(Method):
             r = eta * float(bent) / self._length if self._length > 0 else 0.0
             if r <= 1.0:
                 break
-            self.eta *= 2.0 / 3.0 * min(1.0, 1.0 / r)
+            self._shorten(r)
         self._now, self._descent = after, total
-        self._total_w += eta * u.w
-        self._total_pull += eta * u.z.features
-        self._total_loss += eta * u.z.loss
-        self._total += eta
-        self.iterations += 1
-        if r < 0.7:
-            self.eta *= 1.2
+        self._mean.add(eta, u.w, u.z.features, u.z.loss)
+        self._accept(r, 1.0)
 
     def _at(self, w: Floats, a: Floats, b: float) -> Point:
         start = time.perf_counter()
@@ -174,7 +138,7 @@ class Bregman(Method):
         ]
         features = np.sum([e.features for e in each], axis=0)
         loss, log_partition = sum(e.loss for e in each), sum(e.log_partition for e in each)
-        self._summing += time.perf_counter() - start
+        self._solving += time.perf_counter() - start
         return Point(w, a, b, Expected(features, loss, log_partition))
 
     def _distance(self, point: Point, other: Point) -> float:
@@ -183,14 +147,13 @@ class Bregman(Method):
         return 0.5 * self.omega * float(way @ way) + point.divergence(other) / self.omega
 
     # ------------------------------------------------------------------ the end of a round
-    def _judge(self, weights: Floats) -> float:
-        value, proven = self._form.primal(weights)
-        self._proven = self._proven and proven
-        self._offer(weights, value, self._form.residual(weights))
-        return value
+    def _averaged(self) -> Averaged:
+        return Averaged(*self._mean.values())
 
-    def _rebalance(self) -> None:
-        """Set omega by the ways that both sides have gone, and measure from here."""
+    def _conclude(self, mean: Averaged, *, fell: bool) -> None:
+        """Raise the lower bound; set omega by the ways gone, and measure from here."""
+        self._raise(mean.pull, mean.loss)
+        self._raise(self._now.z.features, self._now.z.loss)
         far_w = float(np.linalg.norm(self._now.w - self._origin.w))
         far_z = float(np.sqrt(2.0 * self._now.divergence(self._origin)))
         if far_w > 0 and far_z > 0:
@@ -198,18 +161,5 @@ class Bregman(Method):
         self._restart()
 
     def _restart(self) -> None:
-        self._origin, zero = self._now, np.zeros(self.data.n_features)
-        self._descent, self._total_w, self._total_pull = zero, zero.copy(), zero.copy()
-        self._total_loss = self._total = 0.0
-
-    # ------------------------------------------------------------------ what the result says
-    def _certain(self) -> bool:
-        return self._proven
-
-    def _note(self) -> str:
-        notes = []
-        if not self._form.regularised:
-            notes.append("without a regulariser the only lower bound is 0")
-        if not self._proven:
-            notes.append("some oracle answers are not proven to be the best")
-        return "; ".join(notes)
+        self._origin, self._mean = self._now, Mean()
+        self._descent = np.zeros(self.data.n_features)

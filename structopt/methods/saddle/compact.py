@@ -12,16 +12,15 @@ import scipy.sparse as sp
 from structopt.engines.dataset import DataSet
 from structopt.errors import BackendError, InfeasibleError
 from structopt.formulations.base import Formulation
-from structopt.methods.method import Method
 from structopt.methods.saddle.dualise import dualise
-from structopt.methods.saddle.form import SaddleForm
+from structopt.methods.saddle.method import SaddleMethod
 from structopt.methods.saddle.outputs import Outputs
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.structure import Structure
 
 
-class Compact(Method):
+class Compact(SaddleMethod):
     r"""Inference dualised into the learning problem, and all of it solved by CVXPY.
 
     .. math::
@@ -60,9 +59,9 @@ class Compact(Method):
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
-        self.solver, self._proven = solver, True
-        self._form = SaddleForm(self.master, data, self.name)
+        self.solver = solver
         self._outputs = Outputs(data, self._form.cost)
+        self._integral = self._outputs.integral
 
     def step(self) -> Round:
         """Solve the programme and return its record."""
@@ -84,13 +83,11 @@ class Compact(Method):
         weights = form.nearest(np.asarray(w.value, dtype=np.float64))
         z = np.concatenate([np.asarray(piece.constraints[0].dual_value) for piece in pieces])
         solved = time.perf_counter()
-        reached, self._proven = form.primal(weights)
+        reached = self._judge(weights).value
         asked = time.perf_counter()
-        self._offer(weights, reached, form.residual(weights))
         error = 1e-7 * float(np.sqrt(len(z)))
         point = self._outputs.project(z, error, None).z
-        bound = form.dual(self._outputs.pull(point), self._outputs.loss(point))
-        self._dual = max(self._dual, bound)
+        self._raise(self._outputs.pull(point), self._outputs.loss(point))
         return self._record(
             value=reached,
             violation=float(np.linalg.norm(point - z)),
@@ -137,6 +134,3 @@ class Compact(Method):
 
     def _solved_by(self) -> dict[str, Any]:
         return {"backend": self.solver.lower()}
-
-    def _certain(self) -> bool:
-        return self._proven and self._outputs.integral

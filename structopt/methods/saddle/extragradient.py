@@ -24,16 +24,13 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
-from structopt.methods.method import Method
-from structopt.methods.saddle.form import SaddleForm
+from structopt.methods.mean import Mean
+from structopt.methods.saddle.method import IteratedSaddle
 from structopt.methods.saddle.outputs import Outputs
-from structopt.run.events import Round, relative
+from structopt.run.events import relative
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.structure import Structure
 
-_FIRST, _GROWTH = 10, 0.2
-"""Iterations of the first round, and by how much a round may prolong the run: passes stay few, and
-at most a sixth of the iterations comes after the tolerance is reached."""
 _ACCURACY = 0.1
 """Projections are as accurate as this share of the last step in z: far from the end they are loose.
 A relative error below 1 keeps the steps of an extragradient method convergent."""
@@ -51,7 +48,7 @@ _RANGE = 0.2
 (55,500 edges) 3 to 10 times less or 3 times more costs 1.5 to 4 times the iterations."""
 
 
-class Iterate(NamedTuple):
+class Point(NamedTuple):
     """A point of the saddle-point problem, g(z), and the gradients of L."""
 
     w: Floats
@@ -61,16 +58,16 @@ class Iterate(NamedTuple):
     grad_z: Floats
 
 
-class SaddleExtragradient(Method):
+class SaddleExtragradient(IteratedSaddle):
     r"""The extragradient method with projections; a round is some iterations and a certificate.
 
     .. math::
         \min_{w\in W} \max_{z\in Z} \tfrac{1}{2C}|w|^2
         + \sum_i \big[(F_i^\top w + \ell_i)\cdot z_i + d_i - w\cdot f_i(y_i)\big]
 
-    Rounds grow with the run. At the end of each the last iterate and the average of the predictions
-    are compared: P by an exact oracle pass, D for their z, which projections keep feasible however
-    loose they are. The run goes on from the one with the better D. Then the primal weight omega is
+    At the end of each round the last iterate and the average of the predictions are compared: P by
+    an exact oracle pass, D for their z, which projections keep feasible however loose they are. The
+    run goes on from the one with the better D. Then the primal weight omega is
     set anew. Where a round improved but one of the two bounds, the other side's steps were too long
     and get shorter; where it improved both or none, omega balances the ways that z and w have gone,
     ``omega <- sqrt(omega |dz| / |dw|)``, as PDLP does at restarts.
@@ -121,11 +118,8 @@ class SaddleExtragradient(Method):
 
     name = "extragradient"
 
-    _now: Iterate
-    _origin: Iterate
-    _total_w: Floats
-    _total_z: Floats
-    _total: float
+    _now: Point
+    _origin: Point
 
     def __init__(
         self,
@@ -141,52 +135,17 @@ class SaddleExtragradient(Method):
         if not 0 < nu < 1 or (omega is not None and not 0 < omega < np.inf):
             raise InvalidInputError(f"nu must be in (0, 1) and omega > 0; got {nu} and {omega}.")
         self.nu, self._adapts = nu, omega is None
-        self._form = SaddleForm(self.master, data, self.name)
         self._outputs = Outputs(data, self._form.cost)
+        self._integral = self._outputs.integral
         self._metric = self._sizes()
         norm = self._norm()
-        self.beta = nu / norm
-        """The step size."""
+        self.step_size = nu / norm
         self.omega = self._first_omega(norm) if omega is None else omega
         """The primal weight."""
-        self.iterations = 0
-        """Iterations done."""
-        self._proven, self._projecting = True, 0.0
         self._state: Any = None  # of the last projection
         start = self._at(self._form.nearest(np.zeros(data.n_features)), self._outputs.gold)
-        self._moved = self.beta * self.omega * float(np.linalg.norm(start.grad_z))
-        self._length = np.inf
+        self._moved = self.step_size * self.omega * float(np.linalg.norm(start.grad_z))
         self._restart(start)
-
-    # ------------------------------------------------------------------ running
-    def step(self) -> Round:
-        """Do one round and return its record."""
-        start, before, projecting = time.perf_counter(), self.iterations, self._projecting
-        for _ in range(max(_FIRST, int(_GROWTH * self.iterations))):
-            self._iterate()
-            if self.limits.reached(self._elapsed()):
-                break
-        mean = self._at(self._total_w / self._total, self._total_z / self._total)
-        before_primal = self._primal
-        asking = time.perf_counter()
-        value = min(self._judge(self._now.w), self._judge(mean.w))
-        asked = time.perf_counter()
-        self._continue_from_better(mean, fell=self._primal < before_primal)
-        solving = self._projecting - projecting
-        return self._record(
-            value=value,
-            violation=self._length / self.beta,
-            nonzeros=int(np.count_nonzero(self._now.w)),
-            iterations=self.iterations - before,
-            oracle_seconds=asked - asking,
-            lift_seconds=time.perf_counter() - start - solving - (asked - asking),
-            solve_seconds=solving,
-        )
-
-    @property
-    def current(self) -> Floats:
-        """The weights of the last iterate."""
-        return self._now.w
 
     # ------------------------------------------------------------------ an iteration
     def _iterate(self) -> None:
@@ -195,16 +154,12 @@ class SaddleExtragradient(Method):
             ahead, r = self._predict(now)
             if r <= self.nu:
                 break
-            self.beta *= 2.0 / 3.0 * min(1.0, 1.0 / r)
-        self._total_w += self.beta * ahead.w
-        self._total_z += self.beta * ahead.z
-        self._total += self.beta
+            self._shorten(r)
+        self._mean.add(self.step_size, ahead.w, ahead.z)
         self._now = self._move(now, ahead)
-        self.iterations += 1
-        if r < 0.7 * self.nu:
-            self.beta *= 1.2
+        self._accept(r, self.nu)
 
-    def _predict(self, now: Iterate) -> tuple[Iterate, float]:
+    def _predict(self, now: Point) -> tuple[Point, float]:
         """Return the prediction and its r."""
         ahead = self._move(now, now)
         scale = np.sqrt(self._metric)
@@ -216,46 +171,43 @@ class SaddleExtragradient(Method):
         if self._length == 0.0:
             return ahead, 0.0
         bent = np.sqrt(bent_w**2 / self.omega + self.omega * bent_z**2)
-        return ahead, float(self.beta * bent / self._length)
+        return ahead, float(self.step_size * bent / self._length)
 
-    def _move(self, point: Iterate, along: Iterate) -> Iterate:
+    def _move(self, point: Point, along: Point) -> Point:
         """Step from a point along the gradients of another."""
-        step = self.beta / self.omega / self._metric
+        step = self.step_size / self.omega / self._metric
         w = self._form.nearest(point.w - step * along.grad_w, self._metric)
-        aim = point.z + self.beta * self.omega * along.grad_z
+        aim = point.z + self.step_size * self.omega * along.grad_z
         start = time.perf_counter()
         error = max(_ACCURACY * self._moved, self._rms() * np.sqrt(len(aim)))
         z, _, self._state = self._outputs.project(aim, error, self._state)
-        self._projecting += time.perf_counter() - start
+        self._solving += time.perf_counter() - start
         return self._at(w, z)
 
     def _rms(self) -> float:
         """Return the error of a part that does not matter yet."""
         return min(_LOOSE, max(0.0, relative(self._primal, self._dual)))
 
-    def _at(self, w: Floats, z: Floats) -> Iterate:
+    def _at(self, w: Floats, z: Floats) -> Point:
         pull = self._outputs.pull(z)
         grad_w = self._form.curvature * w + pull
-        return Iterate(w, z, pull, grad_w, self._outputs.gradient(w))
+        return Point(w, z, pull, grad_w, self._outputs.gradient(w))
 
     # ------------------------------------------------------------------ the end of a round
-    def _judge(self, weights: Floats) -> float:
-        """Evaluate P and offer the weights; return P."""
-        value, proven = self._form.primal(weights)
-        self._proven = self._proven and proven
-        self._offer(weights, value, self._form.residual(weights))
-        return value
+    def _averaged(self) -> Point:
+        return self._at(*self._mean.values())
 
-    def _continue_from_better(self, mean: Iterate, *, fell: bool) -> None:
+    def _conclude(self, mean: Point, *, fell: bool) -> None:
         """Raise the lower bound; go on from the point with the better one, omega rebalanced."""
-        bounds = [self._form.dual(x.pull, self._outputs.loss(x.z)) for x in (self._now, mean)]
-        rose, self._dual = max(bounds) > self._dual, max(self._dual, *bounds)
+        before = self._dual
+        bounds = [self._raise(x.pull, self._outputs.loss(x.z)) for x in (self._now, mean)]
+        rose = self._dual > before
         better = mean if bounds[1] > bounds[0] else self._now
         if self._adapts:
             self._rebalance(better, fell=fell, rose=rose)
         self._restart(better)
 
-    def _rebalance(self, point: Iterate, *, fell: bool, rose: bool) -> None:
+    def _rebalance(self, point: Point, *, fell: bool, rose: bool) -> None:
         """Shorten the steps of the side that got no better; else balance the ways gone."""
         if fell != rose:
             self.omega *= _TURN if rose else 1.0 / _TURN
@@ -266,9 +218,9 @@ class SaddleExtragradient(Method):
             ratio = np.sqrt(far_z / far_w / self.omega)
             self.omega *= float(np.clip(ratio, 1.0 / _TURN, _TURN))
 
-    def _restart(self, point: Iterate) -> None:
+    def _restart(self, point: Point) -> None:
         self._now = self._origin = point
-        self._total_w, self._total_z, self._total = 0.0 * point.w, 0.0 * point.z, 0.0
+        self._mean = Mean()
 
     # ------------------------------------------------------------------ the first steps
     def _sizes(self) -> Floats:
@@ -309,16 +261,3 @@ class SaddleExtragradient(Method):
     # ------------------------------------------------------------------ what the result says
     def _stalled(self) -> bool:
         return self._length <= 1e-15 * float(np.sqrt(len(self._outputs)))
-
-    def _certain(self) -> bool:
-        return self._proven and self._outputs.integral
-
-    def _note(self) -> str:
-        notes = []
-        if not self._form.regularised:
-            notes.append("without a regulariser the only lower bound is 0")
-        if not self._outputs.integral:
-            notes.append("the relaxation has fractional vertices: the lower bound is its own")
-        if not self._proven:
-            notes.append("some oracle answers are not proven to be the best")
-        return "; ".join(notes)

@@ -76,16 +76,6 @@ class SaddleForm:
         unit = scale / scale.max()
         return self._minimise(unit, -unit * weights)[0]
 
-    def best_response(self, gradient: Floats) -> Floats:
-        """Return the w in W that minimises sum_j 1/2 p_j w_j^2 + g . w; 0 where there is none."""
-        p = self.program
-        if self._polyhedral:
-            return self._minimise(self.curvature, gradient)[0]
-        free = np.divide(
-            -gradient, self.curvature, where=self.curvature > 0, out=np.zeros_like(gradient)
-        )
-        return np.clip(free, p.lb[p.weights], p.ub[p.weights])
-
     def dual(self, gradient: Floats, loss: float) -> float:
         """Return D(z), given g and sum_i c_i (l_i . z_i + d_i) at some z in Z.
 

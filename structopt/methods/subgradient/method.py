@@ -24,6 +24,7 @@ from structopt.formulations.l1_ball_m3n import L1BallM3N
 from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
 from structopt.methods.frank_wolfe.planes import PlaneFinder
+from structopt.methods.mean import Mean
 from structopt.methods.method import Method
 from structopt.methods.subgradient.descent import Ball, Descent, Proximal, Ridge
 from structopt.run.events import Round
@@ -111,7 +112,7 @@ class Subgradient(Method):
         self._finder = PlaneFinder(data, self._form)
         self._present = np.flatnonzero(self._form.cost > 0)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
-        self._window = _Window(data.n_features, 0, 1)
+        self._window = _Window(0, 1)
         self._value, self._violation, self._asking, self._proven = np.inf, 0.0, 0.0, True
 
     # ------------------------------------------------------------------ running
@@ -123,16 +124,17 @@ class Subgradient(Method):
             self._begin()
         if passed == self._window.end:
             end = int(_GROWTH * passed) + 1
-            self._window = _Window(self.data.n_features, passed, end)
+            self._window = _Window(passed, end)
             descent.renew()
         weight = descent.enter(self._window.done(passed))
         if self.batch is None:
             steps, margin, pull, mean = self._at_once()
         else:
             steps, margin, pull, mean = self._in_batches(self.batch)
-        self._window.add(weight, margin, pull, mean)
-        self._raise(self._window.margin, self._window.pull)
-        model = self._window.mean if descent.averages else descent.point
+        self._window.mean.add(weight, margin, pull, mean)
+        margin, pull, mean = self._window.mean.values()
+        self._raise(margin, pull)
+        model = mean if descent.averages else descent.point
         if self.batch is not None or descent.averages:
             self._evaluate(model)
         return self._record(
@@ -214,23 +216,14 @@ class Subgradient(Method):
 
 
 class _Window:
-    """Averages over some passes: of M, of V, and of the points."""
+    """Some passes whose M, V and points are averaged."""
 
-    def __init__(self, n_features: int, start: int, end: int) -> None:
-        self.start, self.end, self._weight, self.margin = start, end, 0.0, 0.0
-        self.pull, self.mean = np.zeros(n_features), np.zeros(n_features)
+    def __init__(self, start: int, end: int) -> None:
+        self.start, self.end, self.mean = start, end, Mean()
 
     def done(self, passed: int) -> float:
         """Return how far into the window the middle of the next pass is."""
         return (passed - self.start + 0.5) / (self.end - self.start)
-
-    def add(self, weight: float, margin: float, pull: Floats, mean: Floats) -> None:
-        """Take a pass into the averages."""
-        self._weight += weight
-        share = weight / self._weight
-        self.margin += share * (margin - self.margin)
-        self.pull += share * (pull - self.pull)
-        self.mean += share * (mean - self.mean)
 
 
 def _on_ball(master: RestrictedMaster, data: DataSet) -> HingeForm:

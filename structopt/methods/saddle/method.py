@@ -1,0 +1,144 @@
+"""What the methods on the saddle-point form share: values of P, rounds of iterations, notes."""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from typing import Any, Unpack
+
+import numpy as np
+
+from structopt.arrays import Floats
+from structopt.engines.dataset import DataSet
+from structopt.formulations.base import Formulation
+from structopt.methods.mean import Mean
+from structopt.methods.method import Iterate, Method
+from structopt.methods.saddle.form import SaddleForm
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
+from structopt.structures.base.structure import Structure
+
+_FIRST, _GROWTH = 10, 0.2
+"""Iterations of the first round, and by how much a round may prolong the run: passes stay few, and
+at most a sixth of the iterations comes after the tolerance is reached."""
+
+
+class SaddleMethod(Method):
+    """Base of the methods that solve min over w in W, max over z in Z of L(w, z).
+
+    Parameters
+    ----------
+    structure, formulation, data, **limits
+        See :class:`~structopt.Method`. The formulation is `M3N` or another with a quadratic
+        regulariser and margin-rescaled hinges.
+    """
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        data: DataSet,
+        **limits: Unpack[LimitOptions],
+    ) -> None:
+        super().__init__(structure, formulation, data, **limits)
+        self._form = SaddleForm(self.master, data, self.name)
+        self._proven = self._integral = True
+
+    def _judge(self, weights: Floats) -> Iterate:
+        """Evaluate P by an exact pass and offer the weights."""
+        value, proven = self._form.primal(weights)
+        self._proven = self._proven and proven
+        found = Iterate(weights, value, self._form.residual(weights))
+        self._offer(*found)
+        return found
+
+    def _raise(self, gradient: Floats, loss: float) -> float:
+        """Raise the lower bound to D at a point of Z; return D there."""
+        bound = self._form.dual(gradient, loss)
+        self._dual = max(self._dual, bound)
+        return bound
+
+    def _certain(self) -> bool:
+        return self._proven and self._integral
+
+    def _note(self) -> str:
+        notes = {
+            "without a regulariser the only lower bound is 0": self._form.regularised,
+            "the relaxation has fractional vertices: the lower bound is its own": self._integral,
+            "some oracle answers are not proven to be the best": self._proven,
+        }
+        return "; ".join(note for note, fine in notes.items() if not fine)
+
+
+class IteratedSaddle(SaddleMethod):
+    """Base of those that iterate: a round is some iterations, then a certificate.
+
+    Rounds grow with the run. At the end of each the last iterate and the mean of those since the
+    last round are judged.
+    """
+
+    iterations = 0
+    """Iterations done."""
+    step_size: float
+    """The length of the steps, which adapts itself."""
+    _now: Any  # the last iterate
+    _mean: Mean  # of this round's predictions
+    _length = np.inf  # of the last step
+    _solving = 0.0  # seconds in projections or sums
+    _here: Iterate  # the better of what the last round judged
+
+    def step(self) -> Round:
+        """Do one round and return its record."""
+        start, before, solving = time.perf_counter(), self.iterations, self._solving
+        for _ in range(max(_FIRST, int(_GROWTH * self.iterations))):
+            self._iterate()
+            if self.limits.reached(self._elapsed()):
+                break
+        mean, primal = self._averaged(), self._primal
+        asking = time.perf_counter()
+        judged = [self._judge(point.w) for point in (self._now, mean)]
+        self._here = min(judged, key=lambda found: found.value)
+        asked = time.perf_counter()
+        self._conclude(mean, fell=self._primal < primal)
+        solving = self._solving - solving
+        return self._record(
+            value=self._here.value,
+            violation=self._length / self.step_size,
+            nonzeros=int(np.count_nonzero(self._now.w)),
+            iterations=self.iterations - before,
+            oracle_seconds=asked - asking,
+            lift_seconds=time.perf_counter() - start - solving - (asked - asking),
+            solve_seconds=solving,
+        )
+
+    @property
+    def current(self) -> Floats:
+        """The weights of the last iterate."""
+        weights: Floats = self._now.w
+        return weights
+
+    def iterate(self) -> Iterate:
+        """Return the better of what the last round judged."""
+        return self._here
+
+    def _shorten(self, r: float) -> None:
+        """Shorten the step that was refused for its r, by the rule of the paper."""
+        self.step_size *= 2.0 / 3.0 * min(1.0, 1.0 / r)
+
+    def _accept(self, r: float, most: float) -> None:
+        """Count an iteration, and lengthen steps whose r is far below what is accepted."""
+        self.iterations += 1
+        if r < 0.7 * most:
+            self.step_size *= 1.2
+
+    @abstractmethod
+    def _iterate(self) -> None:
+        """Do one iteration: predict until the step is short enough, correct, average."""
+
+    @abstractmethod
+    def _averaged(self) -> Any:
+        """Return the mean of this round's predictions, as a point."""
+
+    @abstractmethod
+    def _conclude(self, mean: Any, *, fell: bool) -> None:
+        """Raise the lower bound, rebalance the sides and begin the next round's mean."""

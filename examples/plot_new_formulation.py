@@ -15,7 +15,7 @@ class ElasticNetM3N(so.Formulation):
     def master(self, m):
         w, xi = m.weights(), m.slacks()
         m.minimize(self.tau * cp.norm1(w) + cp.sum_squares(w) / 2 + self.C * cp.sum(xi))
-        m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
 
 X, Y = so.datasets.load_digit_words(100, seed=0)

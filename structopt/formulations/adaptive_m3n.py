@@ -7,7 +7,6 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.formulations.base import Declaration, check_positive
 from structopt.formulations.scale_mixture import ScaleMixture, between
-from structopt.structures.base.oracles import loss_augmented
 
 
 class AdaptiveM3N(ScaleMixture):
@@ -77,7 +76,7 @@ class AdaptiveM3N(ScaleMixture):
         w, xi = m.weights(), m.slacks()
         share = self.lam / m.n_features
         m.minimize(share * cp.square(cp.norm1(w)) + self.C * cp.sum(xi))
-        m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.margin - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
     def regulariser(self, weights: Floats) -> float:
         """Return ``lam / K |w|_1^2``."""

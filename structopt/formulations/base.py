@@ -5,7 +5,7 @@ A formulation declares its restricted master problem in CVXPY and nothing else:
     def master(self, m):
         w, xi = m.weights(), m.slacks()
         m.minimize(cp.sum_squares(w) / 2 + self.C * cp.sum(xi))
-        m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
 See :class:`structopt.master.declare.RestrictedMaster` for what ``m`` offers.
 """
@@ -18,7 +18,6 @@ from typing import Any, Protocol
 
 from structopt.errors import InvalidInputError
 from structopt.parameters import Parameters
-from structopt.structures.base.oracles import Oracle
 
 WeightConstraints = Callable[[Any], Sequence[Any]]
 """A function of the weight variable that returns constraints: ``lambda w: [w >= 0]``."""
@@ -45,8 +44,11 @@ class Declaration(Protocol):
     def subject_to(self, *constraints: Any) -> None:
         """Declare constraints that are there from the start."""
 
-    def cuts(self, oracle: Oracle, rule: Callable[[Any], Any], *, joint: bool = False) -> None:
-        """Declare a family of cuts: the question its oracle answers, and the row of an answer."""
+    def cuts(self, *oracle_and_rule: Any, joint: bool = False) -> None:
+        """Declare a family of cuts by the row of an answer, ``m.cuts(rule)``.
+
+        The rule says which question to ask; ``m.cuts(oracle, rule)`` names it as well.
+        """
 
 
 class Formulation(Parameters):

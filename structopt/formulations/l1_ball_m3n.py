@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from structopt.formulations.base import Declaration, Formulation, check_positive
-from structopt.structures.base.oracles import loss_augmented
 
 
 class L1BallM3N(Formulation):
@@ -61,4 +60,4 @@ class L1BallM3N(Formulation):
         m.subject_to(cp.norm1(w) <= self.radius)
         # implied, but bounded columns make every multiplier a lower bound
         m.subject_to(w <= self.radius, w >= -self.radius)
-        m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.margin - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))

@@ -7,7 +7,6 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.formulations.base import Declaration, WeightConstraints, check_positive
 from structopt.formulations.scale_mixture import ScaleMixture, between
-from structopt.structures.base.oracles import loss_augmented
 
 
 class L1M3N(ScaleMixture):
@@ -43,7 +42,7 @@ class L1M3N(ScaleMixture):
     C                 ``C``
     xi_i              ``m.slacks()``
     Delta f_i(y)      ``cut.delta``
-    Delta l_i(y)      ``cut.margin``
+    Delta l_i(y)      ``cut.loss``
     ================  ========
 
     Examples
@@ -66,7 +65,7 @@ class L1M3N(ScaleMixture):
         self.check()
         w, xi = m.weights(self.constraints), m.slacks()
         m.minimize(cp.norm1(w) / 2 + self.C * cp.sum(xi))
-        m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.margin - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
     def regulariser(self, weights: Floats) -> float:
         """Return ``1/2 |w|_1``."""

@@ -9,7 +9,6 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.formulations.base import Declaration, check_positive
 from structopt.formulations.scale_mixture import ScaleMixture, between
-from structopt.structures.base.oracles import loss_augmented
 
 
 class LaplaceM3N(ScaleMixture):
@@ -99,7 +98,7 @@ class LaplaceM3N(ScaleMixture):
         m.subject_to(cp.SOC(square + scale, cp.vstack([2 * w, square - scale]), axis=0))
         mixture = cp.sum(square + self.lam * scale) / 2 - cp.sum(cp.log(self.lam / 2 * scale))
         m.minimize(mixture - m.n_features + self.C * cp.sum(xi))
-        m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.margin - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
     def regulariser(self, weights: Floats) -> float:
         """Return the divergence from the prior at the mean w."""

@@ -7,7 +7,6 @@ from typing import Literal
 
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
-from structopt.structures.base.oracles import loss_augmented
 
 
 class M3N(Formulation):
@@ -61,8 +60,4 @@ class M3N(Formulation):
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
         strength = 0.0 if math.inf == self.C else 1.0 / (2.0 * self.C)
         m.minimize(strength * cp.sum_squares(w) + cp.sum(xi))
-        m.cuts(
-            loss_augmented,
-            lambda cut: cut.delta @ w >= cut.margin - cut.of(xi),
-            joint=joint,
-        )
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi), joint=joint)

@@ -7,7 +7,6 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Declaration, Formulation, check_positive
-from structopt.structures.base.oracles import loss_augmented
 
 
 class ScaledM3N(Formulation):
@@ -71,4 +70,4 @@ class ScaledM3N(Formulation):
             m.subject_to(w[off] == 0)
         # sum_squares of scaled weights would give every weight a second column
         m.minimize(cp.sum(cp.multiply(curvature / 2, cp.square(w))) + self.C * cp.sum(xi))
-        m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.margin - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))

@@ -10,7 +10,6 @@ from typing import Literal
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
 from structopt.formulations.struct_svm import StructSVM
-from structopt.structures.base.oracles import best_other, worst
 
 logger = logging.getLogger(__name__)
 
@@ -92,5 +91,4 @@ class StructRMM(StructSVM):
         except InvalidInputError as error:
             raise InvalidInputError(f"{error} Infinity means no bound.") from None
         w = m.weights()
-        m.cuts(worst, lambda cut: cut.delta @ w <= self.B)
-        m.cuts(best_other, lambda cut: cut.delta @ w >= -self.B)
+        m.cuts(lambda cut: [cut.delta @ w <= self.B, cut.delta @ w >= -self.B])

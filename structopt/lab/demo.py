@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from structopt.errors import MissingDependencyError
 from structopt.formulations.base import Formulation
 from structopt.run.events import Callback
-from structopt.structures.base.oracles import loss_augmented
 
 if TYPE_CHECKING:
     from structopt.formulations.base import Declaration
@@ -55,7 +54,7 @@ class ElasticNet(Formulation):
 
         w, xi = m.weights(), m.slacks()
         m.minimize(self.tau * cp.norm1(w) + cp.sum_squares(w) / 2 + self.C * cp.sum(xi))
-        m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
 
 @dataclass(frozen=True)

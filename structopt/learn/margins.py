@@ -29,7 +29,6 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Declaration, Formulation
 from structopt.methods.cutting_plane import CuttingPlane
-from structopt.structures.base.oracles import best_other
 from structopt.structures.base.structure import Structure
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ class LargestMargin(Formulation):
         """Declare the programme."""
         w, xi = m.weights(lambda w: [w >= -1, w <= 1]), m.slack()
         m.minimize(xi[0])
-        m.cuts(best_other, lambda cut: cut.delta @ w >= cut.margin - xi[0])
+        m.cuts(lambda cut: cut.delta @ w >= 1 - xi[0])
 
 
 def separability(

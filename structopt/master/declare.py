@@ -6,11 +6,10 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 :class:`~structopt.master.program.Rows` at a cost in proportion to the new cuts.
 
 >>> import cvxpy as cp, numpy as np, scipy.sparse as sp
->>> from structopt.structures.base.oracles import loss_augmented
 >>> m = RestrictedMaster(n_examples=2, n_features=3)
 >>> w, xi = m.weights(), m.slacks()
 >>> m.minimize(cp.norm1(w) + cp.sum(xi))
->>> m.cuts(loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+>>> m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 >>> p = m.compile()
 >>> p.l1[p.weights], p.l1[p.slacks]
 (array([1., 1., 1.]), array([0., 0.]))
@@ -23,7 +22,6 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -37,7 +35,7 @@ from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.formulations.base import WeightConstraints
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import CutPool
-from structopt.master.lift import Cut, Family, Numbers, RowParts
+from structopt.master.lift import Family, Numbers, RowParts
 from structopt.master.program import Program, Rows
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
@@ -71,7 +69,7 @@ class RestrictedMaster:
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
         self.pool = CutPool(base, n_features)
-        self._sample_weight = np.ones(n_examples) if sample_weight is None else sample_weight
+        self.sample_weight = np.ones(n_examples) if sample_weight is None else sample_weight
         self._nonnegative = np.zeros(0, dtype=np.int64) if nonnegative is None else nonnegative
         self._weights: Any = None
         self._slacks: list[Any] = []
@@ -97,11 +95,9 @@ class RestrictedMaster:
         weighted sum: ``cut.of(xi)`` divides by the weight.
         """
         xi = cp.Variable(self.n_examples, nonneg=True, name="xi")
-        positive = self._sample_weight > 0  # an example of weight 0 is never separated
-        if np.any(self._sample_weight != 1.0):
-            scale = np.divide(
-                1.0, self._sample_weight, where=positive, out=np.ones(self.n_examples)
-            )
+        positive = self.sample_weight > 0  # an example of weight 0 is never separated
+        if np.any(self.sample_weight != 1.0):
+            scale = np.divide(1.0, self.sample_weight, where=positive, out=np.ones(self.n_examples))
             self._slack_scale[xi.id] = scale
         self._slacks.append(xi)
         return xi
@@ -120,12 +116,22 @@ class RestrictedMaster:
         """Add constraints that hold whatever the cuts are."""
         self._static.extend(constraints)
 
-    def cuts(self, oracle: Oracle, rule: Callable[[Cut], Any], *, joint: bool = False) -> None:
-        """Declare a cut family: the rows that ``rule`` gives for what ``oracle`` finds.
+    def cuts(self, *oracle_and_rule: Any, joint: bool = False) -> None:
+        """Declare a cut family, ``m.cuts(rule)`` or ``m.cuts(oracle, rule)``.
 
-        A joint family has one cut a pass: the sum over all examples whose hinge is positive.
+        The rule says which rows a cut becomes, and so which output is the most violated one: the
+        oracle follows from it. One that is named must be the one that maximises the rule; one of
+        the user's own is trusted. A joint family has one cut a pass: the sum over all examples
+        whose hinge is positive.
         """
-        self.families.append(Family(oracle, rule, joint=joint))
+        *oracle, rule = oracle_and_rule or (None,)
+        named = all(isinstance(each, Oracle) for each in oracle)
+        if len(oracle) > 1 or not named or isinstance(rule, Oracle) or not callable(rule):
+            raise IncompatibleError(
+                "Declare a cut family as m.cuts(rule) or m.cuts(oracle, rule), with a rule like "
+                "lambda cut: cut.delta @ w >= cut.loss - cut.of(xi)."
+            )
+        self.families.append(Family(rule, *oracle, joint=joint))
 
     # ------------------------------------------------------------------ compiling
     def compile(self) -> Program | None:
@@ -150,11 +156,24 @@ class RestrictedMaster:
             )  # fmt: skip
             self._check_bounds(self.program)
         self.columns, self.size = columns, size
-        for family in self.families:
-            owners = 1 if family.joint else self.n_examples
-            family.bind(self._weights, self._slack_scale, columns, size, owners)
+        self._bind(columns, size)
         self._rows = RowParts(np.zeros(0), sp.csr_array((0, size)), np.zeros(0), np.zeros(0))
         return self.program
+
+    def read(self) -> None:
+        """Find out what the cut families ask, and nothing else: the objective is not compiled."""
+        self._check_declared()
+        columns, size = self._own_columns()
+        self.slack_columns = _columns_of(self._slacks, columns)
+        self._bind(columns, size)
+
+    def _bind(self, columns: dict[int, int], size: int) -> None:
+        given = (self._weights, self._slack_scale, columns, size)
+        self.families = [
+            bound
+            for family in self.families
+            for bound in family.bind(*given, 1 if family.joint else self.n_examples)
+        ]
 
     def samples(self) -> list[Rows]:
         """Return one row of each family, with an empty direction, to judge its shape by."""

@@ -16,6 +16,7 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
 from structopt.master.declare import RestrictedMaster
+from structopt.master.lift import Numbers
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, excess_of
 
@@ -50,24 +51,14 @@ class HingeForm:
             raise IncompatibleError(lead + "this objective is not separable.")
         if program.A.shape[0] or program.size != data.n_features + data.n_examples:
             raise IncompatibleError(lead + "there are other variables or constraints.")
-        family = master.families[0]
-        (rows,) = master.samples()[:1]
         slack, weights = program.slacks, program.weights
         plain = (program.diagonal[slack] == 0) & (program.l1[slack] == 0) & (program.lb[slack] == 0)
-        usual = (
-            len(master.families) == 1
-            and not family.joint
-            and len(slack) == data.n_examples
-            and bool(np.all(plain))
-            and not np.any(program.q[weights])
-            and np.isposinf(rows.upper[0])
-            and rows.factor[0] == 1.0
-            and rows.lower[0] == 1.0
-        )
-        if not usual:
-            raise IncompatibleError(lead + "declare one cut family with a slack per example.")
+        if not np.all(plain) or np.any(program.q[weights]):
+            raise IncompatibleError(lead + "this objective has other terms.")
+        if (reason := other_than_hinges(master)) is not None or master.families[0].joint:
+            raise IncompatibleError(f"{lead}{reason or 'this one sums them all into one cut'}.")
         return cls(
-            oracle=family.oracle,
+            oracle=master.families[0].oracle,
             cost=program.q[slack] * data.sample_weight,
             curvature=program.diagonal[weights],
             l1=program.l1[weights],
@@ -102,3 +93,30 @@ class HingeForm:
         return self.regulariser(weights) + float(
             self.cost @ self.hinges(data.ask(self.oracle, weights))
         )
+
+
+def other_than_hinges(master: RestrictedMaster) -> str | None:
+    """Return why a master's cuts are not one plain hinge an example, or None if they are.
+
+    A plain family's rows read ``scale * (w . delta) + xi_i / weight_i >= margin``, with the margin
+    and scale of its oracle and nothing else.
+    """
+    if len(master.families) > 1:
+        return f"it declares {len(master.families)} cut families"
+    family = master.families[0]
+    owners = 1 if family.joint else master.n_examples
+    answered = family.answered
+    if isinstance(answered, str):
+        return answered
+    if not answered.plain or len(answered.factor) < owners:
+        return "the rule of its cut family is not the margin of its oracle alone"
+    ones = np.ones(owners)
+    extra = family.row_parts(Numbers(np.arange(owners), ones, ones, ones)).extra
+    weight = ones if family.joint else np.where(master.sample_weight > 0, master.sample_weight, 1.0)
+    own = (
+        len(master.slack_columns) == owners
+        and np.array_equal(extra.indptr, np.arange(owners + 1))
+        and np.array_equal(extra.indices, master.slack_columns)
+        and np.allclose(extra.data * weight, 1.0, rtol=1e-12)
+    )
+    return None if own else "the rule of its cut family must touch the slack of its example alone"

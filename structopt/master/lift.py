@@ -23,19 +23,20 @@ import cvxpy as cp
 import cvxpy.settings as names
 import numpy as np
 import scipy.sparse as sp
-from cvxpy.constraints.nonpos import Inequality, NonNeg, NonPos
-from cvxpy.constraints.zero import Equality, Zero
 from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops import lin_op
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError
 from structopt.master.compile import affine_rows
+from structopt.master.question import Answered, Lines, check, derive, numbers_of
+from structopt.master.rule import CutView, DeltaView, NeedsBatchError, sides_of
 from structopt.structures.base.oracles import Oracle
 
 logger = logging.getLogger(__name__)
 
 _NUMBERS = ("loss", "margin", "scale")
+_MOVING = "a variable is multiplied by cut.loss (or cut.margin, cut.scale)"
 
 
 @dataclass(frozen=True)
@@ -76,78 +77,55 @@ class RowParts:
         return all(np.array_equal(a, b) for a, b in pairs)
 
 
-class Delta:
-    """``cut.delta``: a block of directions, one a cut, that multiplies the weights."""
-
-    __array_ufunc__ = None  # so that CVXPY and NumPy leave ``@`` to this class
-
-    def __init__(self, weights: Any, projection: Any, matrix: Callable[[], Any] | None) -> None:
-        self._weights, self._projection, self._matrix = weights, projection, matrix
-
-    def __matmul__(self, other: Any) -> Any:
-        if other is self._weights:
-            return self._projection
-        if self._matrix is None:
-            raise _NeedsBatchError
-        return self._matrix() @ other
-
-
-class _NeedsBatchError(Exception):
-    """The rule looks into delta itself, so that no template can stand for it."""
-
-
-class Cut:
-    """What a rule sees: a batch of cuts, each a row.
-
-    Attributes
-    ----------
-    delta : Delta
-        ``delta @ w`` is phi(x, gold) - phi(x, y) times the weights.
-    loss : array
-        loss(gold, y).
-    margin, scale : arrays
-        What the family's oracle asks for: ``scale * (delta @ w) >= margin - slack``.
-    """
-
-    def __init__(self, delta: Delta, loss: Any, margin: Any, scale: Any, pick: Any) -> None:
-        self.delta, self.loss, self.margin, self.scale, self._pick = (
-            delta,
-            loss,
-            margin,
-            scale,
-            pick,
-        )
-
-    def of(self, variable: Any) -> Any:
-        """Return the entry of a per-example variable that belongs to each cut's example."""
-        return self._pick(variable)
-
-
 class Family:
-    """One cut family of a master: its oracle, its rule, and the rule's linear map.
+    """One cut family of a master: its rule, the oracle that maximises it, and its linear map.
 
     Parameters
     ----------
-    oracle : Oracle
     rule : callable
-        Takes a :class:`Cut`, returns a constraint, or two that bound one expression from both
-        sides.
+        Takes a :class:`~structopt.master.rule.CutView`, returns a constraint, or two that bound one
+        expression from both sides.
+    oracle : Oracle, optional
+        By default the one whose question the rule asks.
     joint : bool
         Whether a cut sums the answers of all examples (1-slack) instead of belonging to one.
+    side : int, optional
+        Which side of a rule with two sides this is.
     """
 
-    def __init__(self, oracle: Oracle, rule: Callable[[Cut], Any], *, joint: bool) -> None:
-        self.oracle, self.rule, self.joint = oracle, rule, joint
-        self._template: _Template | None = None
-        self._checked = False
+    oracle: Oracle
+    answered: Answered | str
+    """Factor and shift of the rule beside its oracle; what does not fit an oracle of the user's."""
+
+    def __init__(self, rule: Callable[[CutView], Any], oracle: Oracle | None = None, *,
+                 joint: bool = False, side: int | None = None) -> None:  # fmt: skip
+        self.rule, self.joint, self._named, self._side = rule, joint, oracle, side
+        self._numbers = ("loss",) if oracle is None else _NUMBERS
 
     def bind(self, weights: Any, slack_scale: Mapping[int, Floats], columns: Mapping[int, int],
-             size: int, n_owners: int) -> None:  # fmt: skip
-        """Fix the columns; lower the rule to its linear map where CVXPY can."""
+             size: int, n_owners: int) -> list[Family]:  # fmt: skip
+        """Fix the columns, lower the rule to its linear map where CVXPY can, find its oracle.
+
+        Return the family, or one for each side of a rule that names no oracle.
+        """
         self._weights, self._slack_scale = weights, slack_scale
         self._columns, self._size, self._n_owners = columns, size, n_owners
+        probe = self._probe(*numbers_of(self._named, joint=self.joint))
+        if self._named is None and self._side is None and self._n_sides(probe) == 2:
+            sides = [Family(self.rule, joint=self.joint, side=side) for side in (0, 1)]
+            given = (weights, slack_scale, columns, size, n_owners)
+            return [bound for family in sides for bound in family.bind(*given)]
         self._template = self._make_template()
-        self._checked = self._template is None
+        if self._template is not None:
+            free = Numbers(probe.example, probe.loss, 1.5 + 0.5 * probe.loss, 1.0 / probe.loss)
+            if not _same_rows(self._template.rows(free), self._batch(free, None)):
+                logger.info("template and batch disagree, using the batch")
+                self._template = None
+        if self._named is None:
+            self.oracle, self.answered = derive(self._lines(probe)[0], joint=self.joint)
+        else:
+            self.oracle, self.answered = self._named, check(self._lines(probe), self._named)
+        return [self]
 
     def row_parts(self, numbers: Numbers, matrix: Callable[[], Any] | None = None) -> RowParts:
         """Return the rows of a batch, without directions.
@@ -156,73 +134,108 @@ class Family:
         """
         if self._template is None:
             return self._batch(numbers, matrix)
-        rows = self._template.rows(numbers)
-        if not self._checked and len(numbers):
-            self._checked = True
-            probe = numbers.take(slice(0, 64))
-            if not _same_rows(self._template.rows(probe), self._batch(probe, matrix)):
-                logger.info("%r: template and batch disagree, using the batch", self.oracle)
-                self._template = None
-                return self._batch(numbers, matrix)
-        return rows
-
-    @property
-    def needs_matrix(self) -> bool:
-        """Whether the rule looks into delta itself, so that rows need explicit deltas."""
-        return self._looks_into_delta
+        return self._template.rows(numbers)
 
     def constraints(self, numbers: Numbers, deltas: Any) -> list[Any]:
         """Return the rule's own CVXPY constraints for a batch, for the reference backend."""
-
-        def of(variable: Any) -> Any:
-            return self._per_owner(variable)[numbers.example]
-
-        cut = Cut(
-            Delta(None, None, lambda: deltas), numbers.loss, numbers.margin, numbers.scale, of
-        )
+        cut = self._view(DeltaView(None, None, lambda: deltas), numbers)
+        if self._side is not None:
+            return [expression >= 0 for expression, _ in self._sides(cut)]
         rule = self.rule(cut)
         return list(rule) if isinstance(rule, list | tuple) else [rule]
 
+    def _view(self, delta: DeltaView, numbers: Numbers) -> CutView:
+        def of(variable: Any) -> Any:
+            return self._per_owner(variable)[numbers.example]
+
+        return CutView(delta, {name: getattr(numbers, name) for name in self._numbers}, of)
+
+    def _sides(self, cut: CutView) -> list[tuple[Any, bool]]:
+        """Return the rule's sides, all or the one that this family is."""
+        sides = sides_of(self.rule(cut))
+        if self._side is None:
+            return sides
+        if len(sides) == 1:  # an equality
+            sides = [(sides[0][0], False), (-sides[0][0], False)]
+        return [sides[self._side]]
+
+    def _n_sides(self, probe: Numbers) -> int:
+        nothing = sp.csr_array((len(probe), self._weights.size))
+        cut = self._view(DeltaView(self._weights, cp.Variable(len(probe)), lambda: nothing), probe)
+        sides = self._sides(cut)
+        return 2 if sides[0][1] else len(sides)
+
+    # ------------------------------------------------------------------ reading
+    def _probe(self, loss: Floats, margin: Floats, scale: Floats) -> Numbers:
+        """Return cuts of some examples with sample numbers, those of an example together."""
+        some = np.unique([0, self._n_owners // 2, self._n_owners - 1])
+        each = (np.tile(values, len(some)) for values in (loss, margin, scale))
+        return Numbers(np.repeat(some, len(loss)), *each)
+
+    def _lines(self, probe: Numbers) -> list[Lines]:
+        """Return the rule's sides at sample losses, of every example if there is a template."""
+        count = int(np.sum(probe.example == probe.example[0]))
+        sample = probe.take(slice(0, count))
+        numbers = (sample.loss, sample.margin, sample.scale)
+        if self._template is not None:
+            sides = self._template.sides
+            return [
+                Lines(*numbers, *side.read(sample))
+                for side in sides
+                for _ in range(1 + side.equality)
+            ]
+        if self._looks_into_delta:
+            odd = "cut.delta multiplies something else than the weights of m.weights()"
+            return [Lines(*numbers, *(np.zeros((count, 1)),) * 2, odd)]
+        lowered = self._lower_batch(probe, None)
+        found = []
+        for factor, extra, constant, equality in lowered:
+            shape = (-1, count)
+            blocks = extra.toarray().reshape(-1, count, extra.shape[1])
+            odd = _MOVING if np.any(np.ptp(blocks, axis=1)) else ""
+            lines = factor.reshape(shape).T, -constant.reshape(shape).T, odd
+            found += [Lines(*numbers, *lines)] * (2 if equality else 1)
+        return found
+
     def _make_template(self) -> _Template | None:
         self._looks_into_delta = False
-        parameters = {name: cp.Parameter(1, name=name) for name in _NUMBERS}
+        parameters = {name: cp.Parameter(1, name=name) for name in self._numbers}
         pick = cp.Parameter((1, self._n_owners), name="pick")
         projection = cp.Variable(1)
 
         def of(variable: Any) -> Any:
             return pick @ self._per_owner(variable)
 
-        cut = Cut(Delta(self._weights, projection, None), **parameters, pick=of)
+        cut = CutView(DeltaView(self._weights, projection, None), parameters, of)
         try:
-            sides = self._known(_sides(self.rule(cut)), projection)
+            sides = self._known(self._sides(cut), projection)
             if any(e.size != 1 or not e.is_dpp() or not e.is_affine() for e, _ in sides):
                 return None
             return _Template(
                 sides, {**parameters, "pick": pick}, projection, self._columns, self._size
             )
-        except _NeedsBatchError:
+        except NeedsBatchError:
             self._looks_into_delta = True
             return None
         except IncompatibleError:
             raise
         except Exception as error:  # a rule may do anything NumPy can; the batch decides
-            logger.debug("no template for %r: %s", self.oracle, error)
+            logger.debug("no template for a rule: %s", error)
             return None
 
     def _batch(self, numbers: Numbers, matrix: Callable[[], Any] | None) -> RowParts:
+        return _assemble(self._lower_batch(numbers, matrix))
+
+    def _lower_batch(
+        self, numbers: Numbers, matrix: Callable[[], Any] | None
+    ) -> list[tuple[Floats, Any, Floats, bool]]:
+        """Lower the rule for a batch; for each side factor, other columns, constant, equality."""
         count = len(numbers)
         projection = cp.Variable(count)
-
-        def of(variable: Any) -> Any:
-            return self._per_owner(variable)[numbers.example]
-
-        cut = Cut(
-            Delta(self._weights, projection, matrix),
-            numbers.loss, numbers.margin, numbers.scale, of,
-        )  # fmt: skip
+        cut = self._view(DeltaView(self._weights, projection, matrix), numbers)
         columns = {**self._columns, projection.id: self._size}
         lowered = []
-        for expression, equality in self._known(_sides(self.rule(cut)), projection):
+        for expression, equality in self._known(self._sides(cut), projection):
             if expression.size != count or not expression.is_affine():
                 raise IncompatibleError(
                     f"A cut family's rule must be affine and give one row per cut; this one gives "
@@ -235,7 +248,7 @@ class Family:
             lowered.append(
                 (own.diagonal(), sp.csr_array(coefficients[:, : self._size]), constant, equality)
             )
-        return _assemble(lowered)
+        return lowered
 
     def _known(self, sides: list[tuple[Any, bool]], projection: Any) -> list[tuple[Any, bool]]:
         """Refuse rules over variables that the master does not have."""
@@ -305,9 +318,22 @@ class _TemplateSide:
         self._ends = blocks["pick"][:, size:].toarray()
         self._added = [
             (name, sp.csr_array(block[:, :size]), block[:, size:].toarray())
-            for name, block in ((None, constant), *((name, blocks[name]) for name in _NUMBERS))
+            for name, block in (
+                (None, constant),
+                *((n, b) for n, b in blocks.items() if n != "pick"),
+            )
             if block.nnz
         ]
+
+    def read(self, numbers: Numbers) -> tuple[Floats, Floats, str]:
+        """Return factors and margins, numbers by examples, and what no oracle knows of."""
+        ends = np.broadcast_to(self._ends, (len(numbers), *self._ends.shape))
+        odd = ""
+        for name, x, end in self._added:
+            values = np.ones(len(numbers)) if name is None else getattr(numbers, name)
+            ends = ends + values[:, None, None] * end
+            odd = _MOVING if name is not None and x.count_nonzero() else odd
+        return ends[:, :, 0], -ends[:, :, 1], odd
 
     def rows(self, numbers: Numbers) -> tuple[Floats, Any, Floats, bool]:
         extra = _take_rows(self._x, numbers.example)
@@ -327,32 +353,6 @@ def _take_rows(matrix: Any, which: Ints) -> Any:
     where = np.repeat(matrix.indptr[which] - ptr[:-1], lengths) + np.arange(ptr[-1])
     arrays = (matrix.data[where], matrix.indices[where], ptr.astype(matrix.indptr.dtype))
     return sp.csr_array(arrays, shape=(len(which), matrix.shape[1]))
-
-
-def _sides(rule: Any) -> list[tuple[Any, bool]]:
-    """Return the rule's constraints as expressions that must be >= 0, or == 0 where flagged."""
-    given = list(rule) if isinstance(rule, list | tuple) else [rule]
-    sides = []
-    for constraint in given:
-        if isinstance(constraint, Inequality):
-            sides.append((constraint.args[1] - constraint.args[0], False))
-        elif isinstance(constraint, Equality):
-            sides.append((constraint.args[0] - constraint.args[1], True))
-        elif isinstance(constraint, NonNeg | Zero):
-            sides.append((constraint.args[0], isinstance(constraint, Zero)))
-        elif isinstance(constraint, NonPos):
-            sides.append((-constraint.args[0], False))
-        else:
-            raise IncompatibleError(
-                f"A cut family's rule must return affine (in)equalities, not "
-                f"{type(constraint).__name__}."
-            )
-    if not sides or len(sides) > 2:
-        raise IncompatibleError(
-            f"A rule returns one constraint, or two sides of one; got {len(sides)}. Declare more "
-            "families with m.cuts(...) for more rows."
-        )
-    return sides
 
 
 def _assemble(sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> RowParts:

@@ -34,6 +34,7 @@ from structopt.formulations.scale_mixture import ScaleMixture
 from structopt.formulations.scaled_m3n import ScaledM3N
 from structopt.master.cuts import CutSet
 from structopt.master.declare import RestrictedMaster
+from structopt.master.form import other_than_hinges
 from structopt.master.lagrangian import Averages, Lagrangian
 from structopt.master.separation import Separation, separate
 from structopt.methods.method import Method
@@ -342,15 +343,20 @@ class EM(Method):
                 f"{type(self.structure).__name__} keeps some >= 0: use method='cutting-plane'."
             )
         wanted.check()
+        n, weight = self.data.n_examples, self.data.sample_weight
+        declared = RestrictedMaster(n, self.data.n_features, sample_weight=weight)
+        wanted.master(declared)
+        declared.read()
+        if (reason := other_than_hinges(declared)) is not None:
+            raise IncompatibleError(
+                f"The method {self.name!r} learns one hinge an example: {reason}."
+            )
         master = RestrictedMaster(
-            self.data.n_examples,
-            self.data.n_features,
-            sample_weight=self.data.sample_weight,
-            base=self.data.base,
+            n, self.data.n_features, sample_weight=weight, base=self.data.base
         )
         ScaledM3N(wanted.C).master(master)
-        self._check_abilities(type(wanted).__name__, *(family.oracle for family in master.families))
         master.compile()
+        self._check_abilities(type(wanted).__name__, *(family.oracle for family in master.families))
         return master
 
     def _adopt(self, weights: Floats, cuts: CutSet) -> None:

@@ -299,10 +299,10 @@ class Method(ABC):
             nonnegative=self.structure.nonnegative_weights(),
         )
         self.formulation.master(master)
+        master.compile()
         self._check_abilities(
             type(self.formulation).__name__, *(family.oracle for family in master.families)
         )
-        master.compile()
         return master
 
     def _check_abilities(self, who: str, *oracles: Oracle) -> None:

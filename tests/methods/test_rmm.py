@@ -167,9 +167,9 @@ class TwoSided(so.Formulation):
         m.minimize(cp.sum_squares(w) / 2 + 10 * cp.sum(xi))
         m.cuts(so.oracles.best_other, lambda cut: cut.delta @ w >= 1 - cut.of(xi))
         if self.equal:
-            m.cuts(so.oracles.best_other, lambda cut: cut.delta @ w - cut.of(xi) * 0 == 0.5)
+            m.cuts(lambda cut: cut.delta @ w - cut.of(xi) * 0 == 0.5)
         else:
-            m.cuts(so.oracles.best_other, lambda cut: [cut.delta @ w <= 0.8, cut.delta @ w >= -0.8])
+            m.cuts(lambda cut: [cut.delta @ w <= 0.8, cut.delta @ w >= -0.8])
 
 
 @pytest.mark.parametrize("backend", ["auto", "clarabel", "cvxpy"])

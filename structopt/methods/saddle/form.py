@@ -28,6 +28,7 @@ from structopt.backends.clarabel import Clarabel
 from structopt.engines.dataset import DataSet
 from structopt.errors import BackendError, IncompatibleError, InfeasibleError
 from structopt.master.declare import RestrictedMaster
+from structopt.master.form import other_than_hinges
 from structopt.master.lagrangian import Lagrangian, Priced
 from structopt.master.program import Program
 from structopt.structures.base.oracles import loss_augmented
@@ -146,27 +147,17 @@ def _recognise(master: RestrictedMaster, method: str) -> Program:
     program = master.program
     if program is None or program.diagonal is None:
         raise IncompatibleError(lead + "this objective is not separable.")
-    family, (rows,) = master.families[0], master.samples()[:1]
     slack, others = program.slacks, np.ones(program.size, dtype=bool)
     others[slack] = others[program.weights] = False
     if np.any(program.l1) or np.any(program.q[program.weights]) or np.any(program.q[others]):
         raise IncompatibleError(lead + "this objective has other terms.")
     if np.any(program.diagonal[slack]) or np.any(program.diagonal[others]):
         raise IncompatibleError(lead + "this objective has other quadratic terms.")
-    usual = (
-        len(master.families) == 1
-        and family.oracle is loss_augmented
-        and len(slack) == (1 if family.joint else master.n_examples)
-        and np.all(program.lb[slack] == 0)
-        and np.all(np.isposinf(program.ub[slack]))
-        and not program.A[:, slack].nnz
-        and np.isposinf(rows.upper[0])
-        and rows.factor[0] == 1.0
-        and rows.lower[0] == 1.0
-    )
-    if not usual:
-        raise IncompatibleError(
-            lead + "declare one cut family of the oracle loss_augmented, with slacks that no other "
-            "constraint touches."
-        )
+    own = np.all(program.lb[slack] == 0) and np.all(np.isposinf(program.ub[slack]))
+    if not own or program.A[:, slack].nnz:
+        raise IncompatibleError(lead + "another constraint touches the slacks.")
+    if (reason := other_than_hinges(master)) is not None:
+        raise IncompatibleError(f"{lead}{reason}.")
+    if (oracle := master.families[0].oracle) is not loss_augmented:
+        raise IncompatibleError(f"{lead}this one asks {oracle.question}.")
     return program

@@ -22,7 +22,7 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.formulations.l1_ball_m3n import L1BallM3N
 from structopt.master.declare import RestrictedMaster
-from structopt.master.form import HingeForm
+from structopt.master.form import HingeForm, other_than_hinges
 from structopt.methods.frank_wolfe.planes import PlaneFinder
 from structopt.methods.mean import Mean
 from structopt.methods.method import Method
@@ -230,10 +230,11 @@ def _on_ball(master: RestrictedMaster, data: DataSet) -> HingeForm:
     """Return the hinges of the formulation on an l1 ball, if it is what its class declares."""
     program, family = master.program, master.families[0]
     free = np.zeros(data.n_features)
-    if program is None or len(master.families) > 1 or family.joint or program.P.nnz:
+    reason = other_than_hinges(master)
+    if program is None or reason is not None or family.joint or program.P.nnz:
         raise IncompatibleError(
             f"The method {Subgradient.name!r} takes an L1BallM3N that is linear in one slack per "
-            "example; this one is not."
+            f"example; this one is not{'' if reason is None else f': {reason}'}."
         )
     return HingeForm(
         oracle=family.oracle,

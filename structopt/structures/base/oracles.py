@@ -61,6 +61,14 @@ def _one(loss: Any) -> Any:
     return loss * 0.0 + 1.0
 
 
+def _zero(loss: Any) -> Any:
+    return loss * 0.0
+
+
+def _minus_one(loss: Any) -> Any:
+    return loss * 0.0 - 1.0
+
+
 loss_augmented = Oracle(
     "loss_augmented", "argmax", "argmax over all y of w.phi(y) + loss(y)", margin=_same, scale=_one
 )
@@ -78,8 +86,8 @@ worst = Oracle(
     "worst",
     "argmin",
     "argmin over all y of w.phi(y), the largest w.delta(y)",
-    margin=_same,
-    scale=_one,
+    margin=_zero,
+    scale=_minus_one,
 )
 nearest_reference = Oracle(
     "nearest_reference",

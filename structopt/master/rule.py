@@ -1,0 +1,108 @@
+r"""What a rule sees of a cut, and the sides of the constraint that it returns.
+
+A formulation writes a cut family as a rule over one cut,
+
+    lambda cut: cut.delta @ w >= cut.loss - cut.of(xi)
+
+which is called with CVXPY Parameters to be lowered once, or with numbers for a batch of cuts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cvxpy.constraints.nonpos import Inequality, NonNeg, NonPos
+from cvxpy.constraints.zero import Equality, Zero
+
+from structopt.errors import IncompatibleError
+
+
+class DeltaView:
+    """``cut.delta``: a block of directions, one a cut, that multiplies the weights."""
+
+    __array_ufunc__ = None  # so that CVXPY and NumPy leave ``@`` to this class
+
+    def __init__(self, weights: Any, projection: Any, matrix: Callable[[], Any] | None) -> None:
+        self._weights, self._projection, self._matrix = weights, projection, matrix
+
+    def __matmul__(self, other: Any) -> Any:
+        if other is self._weights:
+            return self._projection
+        if self._matrix is None:
+            raise NeedsBatchError
+        return self._matrix() @ other
+
+
+class NeedsBatchError(Exception):
+    """The rule looks into delta itself, so that no template can stand for it."""
+
+
+class CutView:
+    """What a rule sees: a batch of cuts, each a row.
+
+    Attributes
+    ----------
+    delta : DeltaView
+        ``delta @ w`` is phi(x, gold) - phi(x, y) times the weights.
+    loss : array
+        loss(gold, y).
+    margin, scale : arrays
+        What the oracle asks for, if one was named: ``scale * (delta @ w) >= margin - slack``.
+    """
+
+    def __init__(self, delta: DeltaView, numbers: Mapping[str, Any], pick: Any) -> None:
+        self.delta, self._numbers, self._pick = delta, numbers, pick
+
+    @property
+    def loss(self) -> Any:
+        """The loss of each cut's output."""
+        return self._numbers["loss"]
+
+    @property
+    def margin(self) -> Any:
+        """The margin that the family's oracle asks for."""
+        return self._of_oracle("margin")
+
+    @property
+    def scale(self) -> Any:
+        """The factor of the family's oracle on ``delta @ w``."""
+        return self._of_oracle("scale")
+
+    def _of_oracle(self, name: str) -> Any:
+        if name not in self._numbers:
+            raise IncompatibleError(
+                f"cut.{name} is what an oracle asks for: name the oracle, m.cuts(oracle, rule), or "
+                "write the margin in terms of cut.loss."
+            )
+        return self._numbers[name]
+
+    def of(self, variable: Any) -> Any:
+        """Return the entry of a per-example variable that belongs to each cut's example."""
+        return self._pick(variable)
+
+
+def sides_of(rule: Any) -> list[tuple[Any, bool]]:
+    """Return the rule's constraints as expressions that must be >= 0, or == 0 where flagged."""
+    given = list(rule) if isinstance(rule, list | tuple) else [rule]
+    sides = []
+    for constraint in given:
+        if isinstance(constraint, Inequality):
+            sides.append((constraint.args[1] - constraint.args[0], False))
+        elif isinstance(constraint, Equality):
+            sides.append((constraint.args[0] - constraint.args[1], True))
+        elif isinstance(constraint, NonNeg | Zero):
+            sides.append((constraint.args[0], isinstance(constraint, Zero)))
+        elif isinstance(constraint, NonPos):
+            sides.append((-constraint.args[0], False))
+        else:
+            raise IncompatibleError(
+                f"A cut family's rule must return affine (in)equalities, not "
+                f"{type(constraint).__name__}."
+            )
+    if not sides or len(sides) > 2:
+        raise IncompatibleError(
+            f"A rule returns one constraint, or two sides of one; got {len(sides)}. Declare more "
+            "families with m.cuts(...) for more rows."
+        )
+    return sides

@@ -159,5 +159,5 @@ def _recognise(master: RestrictedMaster, method: str) -> Program:
     if (reason := other_than_hinges(master)) is not None:
         raise IncompatibleError(f"{lead}{reason}.")
     if (oracle := master.families[0].oracle) is not loss_augmented:
-        raise IncompatibleError(f"{lead}this one asks {oracle.question}.")
+        raise IncompatibleError(f"{lead}this one asks {oracle.name}, not loss_augmented.")
     return program

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import os
 import threading
+import tokenize
 import zipfile
 import zlib
 from collections.abc import Mapping, Sequence
@@ -25,16 +27,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from structopt.errors import FileFormatError
 
+PACKED = 1100
+"""How much larger than their file arrays may be: what zlib can pack at most, and a little."""
+OURS = 2
+"""The same of a file that this library wrote, which packs nothing."""
 _HEADER = "header"
-# What NumPy raises for bytes that are not a whole .npz file: a damaged byte may ask zipfile for a
-# version, method or password (RuntimeError); a lone array (.npy) is no context manager.
+# What bytes that are not a whole .npz file lead to: a damaged one may ask zipfile for a version, a
+# method or a password (RuntimeError), or for a header that is no literal (SyntaxError).
 _DAMAGE = (
-    AttributeError, EOFError, KeyError, OSError, RuntimeError, TypeError, ValueError,
-    zipfile.BadZipFile, zlib.error,
+    AttributeError, EOFError, KeyError, OSError, OverflowError, RuntimeError, SyntaxError,
+    TypeError, ValueError,
+    tokenize.TokenError, zipfile.BadZipFile, zlib.error,
 )  # fmt: skip
 
 
@@ -64,7 +72,7 @@ def read_arrays(
     path: str | os.PathLike[str], kind: str
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     """Read back what :func:`write_arrays` wrote; the header's "kind" must be ``kind``."""
-    arrays = read_plain_arrays(path)
+    arrays = read_plain_arrays(path, growth=OURS)
     try:
         header = json.loads(arrays.pop(_HEADER).tobytes().decode())
     except _DAMAGE as error:
@@ -76,9 +84,12 @@ def read_arrays(
 
 
 def read_plain_arrays(
-    path: str | os.PathLike[str], names: Sequence[str] | None = None
+    path: str | os.PathLike[str], names: Sequence[str] | None = None, *, growth: int = PACKED
 ) -> dict[str, NDArray[Any]]:
     """Return the arrays of an ``.npz`` file, all of them or those named.
+
+    Nothing is unpickled, and nothing is allocated on a header's word: an array may take as many
+    bytes as its entry in the file has, and all of them at most ``growth`` times the file's size.
 
     Raises
     ------
@@ -86,19 +97,38 @@ def read_plain_arrays(
         The file is truncated, foreign or pickled, or an array is missing.
     """
     try:
-        # A file from elsewhere must not run code: nothing is ever unpickled. NumPy leaves a file
-        # open that it cannot read, unless it is ours to close.
-        with open(path, "rb") as stream, np.load(stream, allow_pickle=False) as stored:
-            if missing := set(names or ()) - set(stored.files):
+        with zipfile.ZipFile(path) as archive:
+            entries = {entry.filename.removesuffix(".npy"): entry for entry in archive.infolist()}
+            if missing := set(names or ()) - set(entries):
                 raise FileFormatError(
                     f"{os.fspath(path)}: expected arrays {', '.join(names or ())} "
                     f"({', '.join(sorted(missing))} missing)."
                 )
-            return {name: np.asarray(stored[name]) for name in names or stored.files}
-    except (FileNotFoundError, FileFormatError):
+            most = growth * os.path.getsize(path)
+            found = {}
+            for name in names or entries:
+                most -= entries[name].file_size
+                if most < 0:
+                    raise ValueError(f"its arrays are more than {growth} times as large")
+                with archive.open(entries[name]) as stream:
+                    found[name] = _read_array(stream, entries[name].file_size)
+            return found
+    except (FileNotFoundError, FileFormatError, IsADirectoryError, PermissionError):
         raise
     except _DAMAGE as error:
         raise _damaged(path, error) from error
+
+
+def _read_array(stream: Any, size: int) -> NDArray[Any]:
+    """Read one array of the ``.npy`` format from an entry of ``size`` bytes."""
+    header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+    shape, by_columns, dtype = header[npy.read_magic(stream)](stream)
+    count = math.prod(shape)
+    if dtype.hasobject or min(shape, default=0) < 0 or count * dtype.itemsize > size:
+        raise ValueError(f"an array of {dtype} and shape {shape} in {size} bytes")
+    data = stream.read(count * dtype.itemsize + 1)  # one more, so that the checksum is compared
+    array = np.frombuffer(data, dtype=dtype, count=count).copy()
+    return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
 
 
 def _damaged(path: str | os.PathLike[str], error: BaseException) -> FileFormatError:

@@ -47,9 +47,10 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
     structure : Structure
         With constraints: one that has ``unconstrained()``, such as ``so.LabelVector(legal=...)``
         or ``so.constrain(...)``.
-    learner : "perceptron", Formulation, or a scikit-learn classifier
+    learner : "perceptron", Formulation, StructuredClassifier, or a scikit-learn classifier
         The perceptron of the paper (not averaged, until an epoch makes no mistake); a formulation,
-        which is minimised by cutting planes; or, for LO and L+I, any linear classifier with
+        which is minimised by cutting planes; a model, whose structure is replaced by the one to
+        learn with; or, for LO and L+I, any linear classifier with
         ``coef_``, fitted with ``fit_intercept=False`` to every local problem (add a constant
         column to the inputs instead).
     max_iter : int, optional
@@ -107,7 +108,8 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
             )
         free: Structure = tied.unconstrained()
         learned = tied if self.scheme == "IBT" else free
-        if self.learner == "perceptron" or isinstance(self.learner, Formulation):
+        joint = isinstance(self.learner, Formulation | StructuredClassifier)
+        if self.learner == "perceptron" or joint:
             self.model_ = model = self._structured(learned).fit(X, Y)
             fitted, self.coef_ = model.structure_, model.result_.weights
         else:
@@ -131,6 +133,9 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
         return 1.0 - errors / sum(self.structure_.part_count(y) for y in Y)
 
     def _structured(self, structure: Structure) -> StructuredClassifier:
+        if isinstance(self.learner, StructuredClassifier):
+            model: StructuredClassifier = clone(self.learner).set_params(structure=structure)
+            return model
         if isinstance(self.learner, Formulation):
             return StructuredClassifier(
                 structure, self.learner, max_iter=self.max_iter, verbose=self.verbose

@@ -130,25 +130,27 @@ def write_comparison(
     InvalidInputError
         There is nothing to compare.
     """
+    write_atomically(path, comparison(results, title=title, note=note))
+
+
+def comparison(results: Mapping[str, Result], *, title: str, note: str = "") -> bytes:
+    """Return what :func:`write_comparison` writes."""
     if not results:
         raise InvalidInputError("There are no results to compare.")
-    write_atomically(
-        path,
-        page(
-            title,
-            f"<p>{text(note)}</p>" if note else "",
-            agreement(results),
-            section("Results", comparison_table(results)),
-            section(
-                "Bounds closing",
-                scrubber(SCRUBBER, results, round_idents(results)),
-                comparison_charts(results, SCRUBBER),
-            ),
-            section("Time", time_chart(results)),
-            section("Rounds", round_tables(results)),
-            script=SCRIPT,
-            policy=policy(),
+    return page(
+        title,
+        f"<p>{text(note)}</p>" if note else "",
+        agreement(results),
+        section("Results", comparison_table(results)),
+        section(
+            "Bounds closing",
+            scrubber(SCRUBBER, results, round_idents(results)),
+            comparison_charts(results, SCRUBBER),
         ),
+        section("Time", time_chart(results)),
+        section("Rounds", round_tables(results)),
+        script=SCRIPT,
+        policy=policy(),
     )
 
 

@@ -19,7 +19,8 @@ from structopt.errors import (
     MissingDependencyError,
 )
 from structopt.lab.harness import catalogue, command, drawing, measure, output, runner, store
-from structopt.lab.harness.experiment import Experiment, Number, deviation, mean
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.lab.reproduce.struct_rmm import relative_margins
 
 
@@ -325,7 +326,7 @@ def test_an_interrupted_model_is_no_result(in_a_terminal, tmp_path):
 
 def test_a_run_at_its_limit_returns_its_last_weights():
     X, Y = datasets.make_chain_crf(n_examples=10, n_features=6, n_relevant=6, seed=0)
-    limit = measure.CpuLimit(0.0)
+    limit = measure.CpuLimit(0.0, last=True)
     model = StructuredClassifier(Chain(), LPStruct(C=10.0), callbacks=[limit])
     measure.learn(model, X, Y)
     said = measure.proof(model)

@@ -12,8 +12,9 @@ for all.
 * PDLP is told its target as relative tolerance, then a tenth of it and so on, down to a
   thousandth, if the certified gap is missed; only the run that reached it counts.
 
->>> bench = bench_extragradient([Size(12, 20, 3, 1.0)], limit=10.0, competitors=["ours", "simplex"])
->>> bench.runs["ours"][0].reached.keys() == {1e-2, 1e-4, 1e-6}
+>>> from structopt.lab.harness.runner import run
+>>> bench = ExtragradientBench(solvers=["ours"], sizes=[Size(12, 20, 3, 1.0)])
+>>> run(bench, bench.cells()).rows[0]["reached"].keys() == {1e-2, 1e-4, 1e-6}
 True
 """
 
@@ -22,22 +23,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from typing import Any
 
 from structopt.backends.extragradient.judge import Judge
 from structopt.backends.extragradient.outcome import Iterate, Variant
 from structopt.backends.extragradient.problem import Problem
 from structopt.backends.extragradient.solver import solve
-from structopt.errors import MissingDependencyError, StructoptError
+from structopt.errors import StructoptError
 from structopt.lab.bench import lp_solvers
 from structopt.lab.bench.tagging import make_tagging
-from structopt.lab.harness.machine import turns
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.study import Cell, Row, every, turns, where
 from structopt.lab.harness.table import Table
 
 GAPS = (1e-2, 1e-4, 1e-6)
-COMPETITORS = ("paper", "ours", "simplex", "ipm", "HiGHS PDLP", "OR-tools PDLP")
 _FLOOR = 1e-6  # as in the backend: the gap is relative
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -56,136 +58,125 @@ FULL = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[:3])
 LARGE = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[3:])
 
 
-@dataclass(frozen=True)
-class Run:
-    """One competitor on one master: CPU seconds and iterations at each certified gap."""
-
-    reached: dict[float, tuple[float, int]]
-    best: float
-    late: bool = False
-    """Whether the limit ended it."""
-
-
 @dataclass
-class ExtragradientBench:
-    """The runs of every competitor, one per master."""
-
-    limit: float
-    sizes: list[Size] = field(default_factory=list)
-    masters: list[Problem] = field(default_factory=list)
-    runs: dict[str, list[Run]] = field(default_factory=dict)
-    missing: list[str] = field(default_factory=list)
-
-    def wins(self, C: float, gap: float) -> int | None:
-        """Return the first master, if any, from which on ours beats simplex at this C and gap."""
-        first = None
-        for number, size in enumerate(self.sizes):
-            if size.C != C:
-                continue
-            mine, other = (self._seconds(name, number, gap) for name in ("ours", "simplex"))
-            if mine >= other:
-                first = None
-            elif first is None:
-                first = number
-        return first
-
-    def _seconds(self, name: str, number: int, gap: float) -> float:
-        return self.runs[name][number].reached.get(gap, (math.inf, 0))[0]
-
-    def table(self) -> Table:
-        """Return one row for each master and competitor."""
-        rows = []
-        for number, (size, master) in enumerate(zip(self.sizes, self.masters, strict=True)):
-            cuts, columns = master.A.shape
-            for name, runs in self.runs.items():
-                run = runs[number]
-                times = [run.reached.get(gap) for gap in GAPS]
-                rows.append(
-                    (
-                        f"C = {size.C:g}, {cuts:,} x {columns:,}, {name}",
-                        *(f"{t[0]:.2f}" if t else self._missed(run) for t in times),
-                        *(f"{t[1]:,}" if t else "-" for t in times),
-                        f"{run.best:.1e}",
-                    )
-                )
-        return Table(
-            "LP-Struct masters from nothing",
-            ("C, cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6",
-             "iterations to 1e-2", "iterations to 1e-4", "iterations to 1e-6", "best gap"),
-            tuple(rows),
-            (
-                "CPU seconds of one thread to a certified relative gap; one run, in turns.",
-                *self._verdicts(),
-                *(f"Left out: {reason}" for reason in self.missing),
-            ),
-        )  # fmt: skip
-
-    def _missed(self, run: Run) -> str:
-        return f"> {self.limit:.0f}" if run.late else "missed"
-
-    def _verdicts(self) -> list[str]:
-        if not {"ours", "simplex"} <= set(self.runs):
-            return []
-        found = []
-        for C in dict.fromkeys(size.C for size in self.sizes):
-            largest = max(k for k, size in enumerate(self.sizes) if size.C == C)
-            for gap in GAPS:
-                number = self.wins(C, gap)
-                verdict = "simplex is faster on the largest master"
-                if all(math.isinf(self._seconds(name, largest, gap)) for name in self.runs):
-                    verdict = "nobody gets there on the largest master"
-                elif number is not None:
-                    cuts = self.masters[number].A.shape[0]
-                    verdict = f"ours is faster than simplex from {cuts:,} cuts on"
-                found.append(f"At C = {C:g} and a gap of {gap:g}, {verdict}.")
-        return found
-
-
-def bench_extragradient(
-    sizes: Sequence[Size] = FULL,
-    *,
-    limit: float = 60.0,
-    competitors: Sequence[str] = COMPETITORS,
-    report: Report = lambda text: None,
-) -> ExtragradientBench:
-    """Make the masters and let every competitor solve each of them, in turns.
+class ExtragradientBench(Bench):
+    """Masters of growing size, each solved from nothing by every solver, in turns.
 
     Parameters
     ----------
+    quick, large : bool
+        Small masters; larger ones, by ours and simplex only.
+    time_limit : float
+        CPU seconds (60; 1 if quick) that a solver may spend on one master and gap. Those that only
+        know wall time get three times as much of that.
+    solvers : sequence of str
+        Of :data:`SOLVERS`.
     sizes : sequence of Size
-    limit : float
-        CPU seconds that a competitor may spend on one master and gap. Solvers that only know wall
-        time get three times as much of that.
-    competitors : sequence of str
-        Of :data:`COMPETITORS`.
-    report : callable
-        Told in words what is going on.
+        Other masters.
     """
-    solvers: dict[str, Callable[[Problem, float], Run]] = {
-        "paper": lambda master, limit: _watched(master, limit, "paper"),
-        "ours": lambda master, limit: _watched(master, limit, "restarted"),
-        "simplex": lambda master, limit: _once(master, limit, "simplex"),
-        "ipm": lambda master, limit: _once(master, limit, "ipm"),
-        "HiGHS PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.highs_pdlp),
-        "OR-tools PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.ortools_pdlp),
-    }
-    bench = ExtragradientBench(limit, runs={name: [] for name in competitors})
-    small = _master(Size(6, 10, 3, 1.0))
-    for variant in ("paper", "restarted"):  # compile
-        _watched(small, 1.0, variant)
-    for number, size in enumerate(sizes):
-        report(f"master {number + 1} of {len(sizes)}: training")
-        master = _master(size)
-        bench.sizes.append(size)
-        bench.masters.append(master)
-        for name in turns(list(bench.runs), number):
-            report(f"master {number + 1} of {len(sizes)}, {master.A.shape[0]:,} cuts: {name}")
-            try:
-                bench.runs[name].append(solvers[name](master, limit))
-            except MissingDependencyError as error:
-                bench.missing.append(str(error))
-                del bench.runs[name]
-    return bench
+
+    name = "bench-extragradient"
+
+    quick: bool = arguments.quick("small masters: seconds", one_of="size")
+    large: bool = arguments.argument(
+        False, "larger masters, ours and simplex only: an hour", one_of="size"
+    )
+    time_limit: float | None = arguments.limit(None, "60; with --quick 1")
+    solvers: Sequence[str] = ()
+    sizes: Sequence[Size] = ()
+
+    def __post_init__(self) -> None:
+        self.sizes = self.sizes or (QUICK if self.quick else LARGE if self.large else FULL)
+        self.solvers = self.solvers or (("ours", "simplex") if self.large else tuple(SOLVERS))
+        self._limit = self.time_limit or (1.0 if self.quick else 60.0)
+        self._masters: dict[int, Problem] = {}
+
+    def cells(self) -> list[Cell]:
+        """Return a cell a master and solver."""
+        return [
+            {"master": number, "solver": name}
+            for number in range(len(self.sizes))
+            for name in turns(self.solvers, number)
+        ]
+
+    def warm_up(self, cell: Cell) -> None:
+        """Compile, and learn the master."""
+        if not self._masters:
+            small = _master(Size(6, 10, 3, 1.0))
+            for variant in ("paper", "restarted"):
+                _watched(small, 1.0, variant)
+        if cell["master"] not in self._masters:
+            self._masters[cell["master"]] = _master(self.sizes[cell["master"]])
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Solve one master."""
+        master = self._masters[cell["master"]]
+        found = SOLVERS[cell["solver"]](master, self._limit)
+        size = {"C": self.sizes[cell["master"]].C, "shape": master.A.shape}
+        return {"reached": found.reached, "best": found.best, "late": found.late, **size}
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return one row for each master and solver."""
+        lines, order = [], list(self.solvers)
+        for row in sorted(rows, key=lambda r: (r["master"], order.index(r["solver"]))):
+            times = [row["reached"].get(gap) for gap in GAPS]
+            missed = f"> {self._limit:.0f}" if row["late"] else "missed"
+            cuts, columns = row["shape"]
+            lines.append(
+                (
+                    f"C = {row['C']:g}, {cuts:,} x {columns:,}, {row['solver']}",
+                    *(f"{t[0]:.2f}" if t else missed for t in times),
+                    *(f"{t[1]:,}" if t else "-" for t in times),
+                    f"{row['best']:.1e}",
+                )
+            )
+        return [Table(
+            "LP-Struct masters from nothing",
+            ("C, cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6",
+             "iterations to 1e-2", "iterations to 1e-4", "iterations to 1e-6", "best gap"),
+            tuple(lines),
+            (
+                "CPU seconds of one thread to a certified relative gap; one run, in turns.",
+                *_verdicts(rows),
+                *(f"Left out: {reason}" for reason in left_out),
+            ),
+        )]  # fmt: skip
+
+
+def wins(rows: Sequence[Row], C: float, gap: float) -> int | None:
+    """Return the first master, if any, from which on ours beats simplex at this C and gap."""
+    first = None
+    for number in every(where(rows, C=C), "master"):
+        mine, other = (_seconds(rows, number, name, gap) for name in ("ours", "simplex"))
+        if mine >= other:
+            first = None
+        elif first is None:
+            first = number
+    return first
+
+
+def _seconds(rows: Sequence[Row], master: int, solver: str, gap: float) -> float:
+    found = where(rows, master=master, solver=solver)
+    return float(found[0]["reached"].get(gap, (math.inf, 0))[0]) if found else math.inf
+
+
+def _verdicts(rows: Sequence[Row]) -> list[str]:
+    solvers = every(rows, "solver")
+    if not {"ours", "simplex"} <= set(solvers):
+        return []
+    found = []
+    for C in every(rows, "C"):
+        largest = max(every(where(rows, C=C), "master"))
+        for gap in GAPS:
+            number = wins(rows, C, gap)
+            verdict = "simplex is faster on the largest master"
+            if all(math.isinf(_seconds(rows, largest, name, gap)) for name in solvers):
+                verdict = "nobody gets there on the largest master"
+            elif number is not None:
+                cuts = where(rows, master=number)[0]["shape"][0]
+                verdict = f"ours is faster than simplex from {cuts:,} cuts on"
+            found.append(f"At C = {C:g} and a gap of {gap:g}, {verdict}.")
+    return found
 
 
 def _master(size: Size) -> Problem:
@@ -209,7 +200,17 @@ def _master(size: Size) -> Problem:
     return backend.problem()
 
 
-# ---------------------------------------------------------------------- competitors
+# ---------------------------------------------------------------------- solvers
+@dataclass(frozen=True)
+class Run:
+    """One solver on one master: CPU seconds and iterations at each certified gap."""
+
+    reached: dict[float, tuple[float, int]]
+    best: float
+    late: bool = False
+    """Whether the limit ended it."""
+
+
 def _watched(master: Problem, limit: float, variant: Variant) -> Run:
     reached: dict[float, tuple[float, int]] = {}
     best = math.inf
@@ -255,3 +256,13 @@ def _targeted(
                     reached.setdefault(looser, (pair.seconds, pair.iterations))
                 break
     return Run(reached, best)
+
+
+SOLVERS: dict[str, Callable[[Problem, float], Run]] = {
+    "paper": lambda master, limit: _watched(master, limit, "paper"),
+    "ours": lambda master, limit: _watched(master, limit, "restarted"),
+    "simplex": lambda master, limit: _once(master, limit, "simplex"),
+    "ipm": lambda master, limit: _once(master, limit, "ipm"),
+    "HiGHS PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.highs_pdlp),
+    "OR-tools PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.ortools_pdlp),
+}

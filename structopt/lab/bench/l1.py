@@ -9,9 +9,9 @@ hinge`` over 4,004 weights. Measured is the CPU time to a certified relative gap
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
 
@@ -20,11 +20,11 @@ import numpy as np
 from structopt.datasets import load_letters
 from structopt.engines.dataset import DataSet
 from structopt.formulations.l1_m3n import L1M3N
-from structopt.lab.harness.machine import Sample, turns
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.measure import error_percent, solve
+from structopt.lab.harness.study import Cell, Row, every, in_turns, median, where
 from structopt.lab.harness.table import Table
-from structopt.methods import registry
-from structopt.run.events import Round
-from structopt.run.result import Result
 from structopt.structures.chain.structure import Chain
 
 GAPS = (1e-1, 1e-2, 1e-3)
@@ -35,120 +35,93 @@ LEARNERS: Mapping[str, tuple[str, dict[str, Any]]] = {
     "sub-gradient": ("subgradient", {"max_iter": 1_000_000}),
     "sub-gradient, online": ("subgradient", {"max_iter": 1_000_000, "batch": 1}),
 }
-_PATIENCE = 4
-"""Seconds of waiting that a CPU second may cost where the machine is shared."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """One learner's run: when it proved which gap, and what it found."""
-
-    result: Result
-    reached: dict[float, float]
-    test_error: float
 
 
 @dataclass
-class L1Bench:
-    """The runs of every learner."""
-
-    words: int
-    limit: float
-    runs: dict[str, list[Run]] = field(default_factory=dict)
-
-    def seconds(self, learner: str, gap: float) -> float:
-        """Return the median CPU seconds to a certified gap; infinite if a run never proved it."""
-        return Sample(tuple(r.reached.get(gap, math.inf) for r in self.runs[learner])).median
-
-    def table(self) -> Table:
-        """Return one row a learner."""
-        rows = []
-        for learner, runs in self.runs.items():
-            run = runs[-1]
-            certificate = run.result.certificate
-            times = (self.seconds(learner, gap) for gap in GAPS)
-            rows.append(
-                (
-                    learner,
-                    *(f"{t:.1f}" if math.isfinite(t) else f"> {self.limit:.0f}" for t in times),
-                    f"{len(run.result.history)}",
-                    f"{certificate.primal:.2f}",
-                    f"{certificate.dual:.2f}",
-                    f"{np.count_nonzero(run.result.weights)}",
-                    f"{100 * run.test_error:.2f}",
-                )
-            )
-        return Table(
-            f"L1-M3N on {self.words} words",
-            ("method", "CPU s to 1e-1", "to 1e-2", "to 1e-3", "rounds", "objective", "lower bound",
-             "nonzeros", "test error %"),
-            tuple(rows),
-            ("CPU seconds of one thread to a certified relative gap, encoding and compilation left "
-             "out; the paper's runs took 2 hours a fold and did not converge.",),
-        )  # fmt: skip
-
-
-def bench_l1(
-    *,
-    words: int = 100,
-    C: float = 1.0,
-    limit: float = 120.0,
-    repeats: int = 1,
-    seed: int = 0,
-    report: Callable[[str], None] = lambda text: None,
-) -> L1Bench:
-    """Measure every learner, in turns.
+class L1Bench(Bench):
+    """All learners, in turns.
 
     Parameters
     ----------
     words : int
         Drawn from fold 0 with ``seed``; the other folds are the test.
-    limit : float
+    C : float
+    time_limit : float
         CPU seconds after which a learner gives up.
+    repeats, seed : int
     """
-    from threadpoolctl import threadpool_limits
 
-    letters = load_letters(return_folds=True)
-    train = np.flatnonzero(np.asarray(letters.folds) == 0)
-    drawn = np.random.default_rng(seed).permutation(train)[:words]
-    X, Y = [letters.X[i] for i in drawn], [letters.Y[i] for i in drawn]
-    held_out = np.flatnonzero(np.asarray(letters.folds) != 0)
-    test = [letters.X[i] for i in held_out], [letters.Y[i] for i in held_out]
-    structure = Chain(labels=list(ascii_lowercase)).fitted(X, Y)
-    data = DataSet.of(structure, X, Y)
-    bench = L1Bench(words, limit, {learner: [] for learner in LEARNERS})
-    with threadpool_limits(1):
-        for learner in LEARNERS:  # compile
-            _run(learner, structure, data, C, 1.0, ([], []))
-        for turn in range(repeats):
-            for learner in turns(list(LEARNERS), turn):
-                report(f"{learner}, turn {turn + 1} of {repeats}")
-                run = _run(learner, structure, data, C, limit, test)
-                bench.runs[learner].append(run)
-    return bench
+    name = "bench-l1"
 
+    words: int = arguments.argument(100, "training words")
+    C: float = 1.0
+    time_limit: float = arguments.limit(120.0)
+    repeats: int = arguments.repeats(1)
+    seed: int = 0
 
-def _run(
-    learner: str, structure: Chain, data: DataSet, C: float, limit: float, test: tuple[Any, Any]
-) -> Run:
-    name, options = LEARNERS[learner]
-    reached: dict[float, float] = {}
-    start = time.process_time()
+    def cells(self) -> list[Cell]:
+        """Return a cell a learner and turn."""
+        return in_turns([{"learner": learner} for learner in LEARNERS], self.repeats)
 
-    def watch(record: Round) -> bool:
-        spent = time.process_time() - start
-        for gap in GAPS:
-            if record.relative_gap <= gap:
-                reached.setdefault(gap, spent)
-        return spent >= limit
+    @cached_property
+    def problem(self) -> tuple[Chain, DataSet, tuple[Any, Any]]:
+        """The structure, the encoded words, and what to test on."""
+        letters = load_letters(return_folds=True)
+        folds = np.asarray(letters.folds)
+        drawn = np.random.default_rng(self.seed).permutation(np.flatnonzero(folds == 0))
+        train, test = (
+            ([letters.X[i] for i in which], [letters.Y[i] for i in which])
+            for which in (drawn[: self.words], np.flatnonzero(folds != 0))
+        )
+        structure = Chain(labels=list(ascii_lowercase)).fitted(*train)
+        return structure, DataSet.of(structure, *train), test
 
-    method = registry.make(name)(
-        structure, L1M3N(C), data, tol=min(GAPS), time_limit=_PATIENCE * limit, callbacks=[watch],
-        **options,
-    )  # fmt: skip
-    result = method.solve()
-    watch(result.history[-1])
-    predicted = structure.predict(test[0], result.weights)
-    pairs = list(zip(test[1], predicted, strict=True))
-    wrong = sum(structure.part_errors(y, p) for y, p in pairs)
-    return Run(result, reached, wrong / max(1, sum(len(y) for y, _ in pairs)))
+    def warm_up(self, cell: Cell) -> None:
+        """Run for a second."""
+        self._solved(cell["learner"], 1.0)
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Learn; note when each gap was proved."""
+        solved = self._solved(cell["learner"], self.time_limit)
+        structure, _, test = self.problem
+        certificate = solved.result.certificate
+        return {
+            **{f"to {gap:g}": solved.to(gap) for gap in GAPS},
+            "rounds": len(solved.result.history),
+            "primal": certificate.primal,
+            "dual": certificate.dual,
+            "nonzeros": int(np.count_nonzero(solved.result.weights)),
+            "error": error_percent(structure, solved.result.weights, *test),
+        }
+
+    def _solved(self, learner: str, time_limit: float) -> Any:
+        method, options = LEARNERS[learner]
+        structure, data, _ = self.problem
+        return solve(
+            structure, L1M3N(self.C), data, method=method, tol=min(GAPS), time_limit=time_limit,
+            **options,
+        )  # fmt: skip
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return one row a learner."""
+        lines = []
+        for learner in every(rows, "learner"):
+            runs = where(rows, learner=learner)
+            times, last = (median(runs, f"to {gap:g}") for gap in GAPS), runs[-1]
+            lines.append(
+                (
+                    learner,
+                    *(f"{t:.1f}" if math.isfinite(t) else f"> {self.time_limit:.0f}"
+                      for t in times),
+                    f"{last['rounds']}", f"{last['primal']:.2f}", f"{last['dual']:.2f}",
+                    f"{last['nonzeros']}", f"{last['error']:.2f}",
+                )
+            )  # fmt: skip
+        return [Table(
+            f"L1-M3N on {self.words} words",
+            ("method", "CPU s to 1e-1", "to 1e-2", "to 1e-3", "rounds", "objective", "lower bound",
+             "nonzeros", "test error %"),
+            tuple(lines),
+            ("CPU seconds of one thread to a certified relative gap, encoding and compilation left "
+             "out; the paper's runs took 2 hours a fold and did not converge.",),
+        )]  # fmt: skip

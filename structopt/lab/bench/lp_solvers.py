@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tempfile
 import time
 from dataclasses import dataclass
@@ -17,10 +13,9 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats
 from structopt.backends.extragradient.problem import Problem
-from structopt.errors import MissingDependencyError, StructoptError
+from structopt.lab.harness.process import alone
 
 _WALL = 3.0  # wall seconds for a CPU second, on a busy machine
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass(frozen=True)
@@ -79,18 +74,8 @@ def ortools_pdlp(master: Problem, limit: float, eps: float) -> Pair:
             source, q=q, data=A.data, indices=A.indices, indptr=A.indptr, lower=master.lower,
             upper=master.upper, lb=lb, ub=ub,
         )  # fmt: skip
-        command = [sys.executable, "-m", "structopt.lab.bench.pdlp_run", str(source), str(target)]
-        done = subprocess.run(
-            [*command, str(eps), str(_WALL * limit)], capture_output=True, text=True, check=False,
-            env=os.environ | dict.fromkeys(_THREADS, "1"),
-        )  # fmt: skip
-        lines = done.stdout.strip().splitlines()
-        if done.returncode or not lines:
-            said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
-            raise StructoptError(f"OR-tools' process ended with code {done.returncode}: {said}")
-        answer = json.loads(lines[-1])
-        if "missing" in answer:
-            raise MissingDependencyError(answer["missing"])
+        wall = str(_WALL * limit)
+        answer = alone("structopt.lab.bench.pdlp_run", str(source), str(target), str(eps), wall)
         with np.load(target) as found:
             x, y = found["x"], found["y"]
     return Pair(_joined(master, x), y, answer["seconds"], answer["iterations"])

@@ -17,14 +17,15 @@ import numpy as np
 
 from structopt.datasets import load_digit_words, load_digits_classes, load_letters
 from structopt.engines.dataset import DataSet
-from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
-from structopt.lab.harness.machine import Sample, turns
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.study import Cell, Row, every, in_turns, known, median, where
 from structopt.lab.harness.table import Table
+from structopt.lab.reproduce.struct_rmm.relative_margins import largest_projection
 from structopt.learn.estimator import StructuredClassifier
-from structopt.structures.base.oracles import best_other, worst
 from structopt.structures.base.structure import Structure
 from structopt.structures.chain.structure import Chain
 from structopt.structures.multiclass.structure import Multiclass
@@ -50,62 +51,25 @@ def _digits() -> tuple[Structure, Any, Any]:
     return Multiclass(), np.asarray(X)[chosen], np.asarray(y)[chosen]
 
 
-def _words() -> tuple[Structure, Any, Any]:
-    return Chain(labels=range(10)), *load_digit_words(200, seed=0)
-
-
-def _letters() -> tuple[Structure, Any, Any]:
-    return Chain(labels=list(ascii_lowercase)), *load_letters([1])
-
-
 CASES = {
     "digits": Case("digits, 1,195 images", _digits, 1000.0),
-    "words": Case("digit words, 200", _words, 100.0),
-    "letters": Case("letters, 704 words, margin rescaling", _letters, 70.0, "margin"),
+    "words": Case(
+        "digit words, 200",
+        lambda: (Chain(labels=range(10)), *load_digit_words(200, seed=0)),
+        100.0,
+    ),
+    "letters": Case(
+        "letters, 704 words, margin rescaling",
+        lambda: (Chain(labels=list(ascii_lowercase)), *load_letters([1])),
+        70.0,
+        "margin",
+    ),
 }
 
 
 @dataclass
-class MarginBench:
-    """CPU seconds by case and contender."""
-
-    seconds: dict[tuple[str, str], list[float]] = field(default_factory=dict)
-    certified: bool = True
-
-    def ratio(self, case: str, fraction: float) -> float:
-        """Return the time of StructRMM at a fraction, over that of StructSVM."""
-        return self._median(case, f"{fraction:g}") / self._median(case, PLAIN)
-
-    def table(self) -> Table:
-        """Return one row a case."""
-        rows = [
-            (
-                f"{CASES[case].name}, C = {CASES[case].C:g}",
-                f"{self._median(case, PLAIN):.2f}",
-                *(f"{self.ratio(case, fraction):.2f}" for fraction in FRACTIONS),
-            )
-            for case in dict.fromkeys(case for case, _ in self.seconds)
-        ]
-        return Table(
-            "Relative margins",
-            ("data", "StructSVM CPU s", *(f"B = {fraction:g}" for fraction in FRACTIONS)),
-            tuple(rows),
-            ("CPU time of StructRMM over that of StructSVM, medians; B as a fraction of the "
-             f"largest projection that StructSVM finds; each to a certified {TOLERANCE:g}.",),
-        )  # fmt: skip
-
-    def _median(self, case: str, who: str) -> float:
-        return Sample(tuple(self.seconds[case, who])).median
-
-
-def bench_margins(
-    cases: Sequence[str] = tuple(CASES),
-    *,
-    most: int | None = None,
-    repeats: int = 3,
-    report: Callable[[str], None] = lambda text: None,
-) -> MarginBench:
-    """Learn with and without bounds, in turns.
+class MarginBench(Bench):
+    """Learning with and without bounds, in turns.
 
     Parameters
     ----------
@@ -114,48 +78,72 @@ def bench_margins(
     most : int, optional
         Learn from the first examples only.
     repeats : int
-        Turns, of which the median counts.
 
     Examples
     --------
-    >>> bench_margins(["words"], most=10, repeats=1).certified
+    >>> from structopt.lab.harness.runner import run
+    >>> bench = MarginBench(["words"], most=10, repeats=1)
+    >>> bench.proved(run(bench, bench.cells()).rows)
     True
     """
-    if not set(cases) <= set(CASES) or repeats < 1:
-        raise InvalidInputError(
-            f"Cases are out of {list(CASES)} and repeats at least 1; got {list(cases)}, {repeats}."
-        )
-    bench = MarginBench()
-    for name in cases:
-        case = CASES[name]
-        structure, X, Y = case.load()
-        X, Y = X[:most], Y[:most]
-        report(f"{case.name}: the largest projection")
-        contenders = _contenders(case, structure, X, Y)
-        for turn in range(repeats):
-            for who in turns(list(contenders), turn):
-                report(f"repetition {turn + 1} of {repeats}: {case.name}, {who}")
-                began = time.process_time()
-                result = _learned(structure, contenders[who], X, Y).result_
-                bench.seconds.setdefault((name, who), []).append(time.process_time() - began)
-                bench.certified = bench.certified and result.certificate.certified
-    return bench
 
+    name = "bench-margins"
 
-def _contenders(case: Case, structure: Structure, X: Any, Y: Any) -> dict[str, Formulation]:
-    plain = StructSVM(case.C, rescale=case.rescale)
-    model = _learned(structure, plain, X, Y)  # compiles, too
-    data = DataSet.of(model.structure_, X, Y)
-    answers = [a for oracle in (worst, best_other) for a in data.ask(oracle, model.result_.weights)]
-    scores = np.concatenate([a.score for a in answers])
-    largest = float(np.abs(scores[np.isfinite(scores)]).max())
-    bounded = {
-        f"{fraction:g}": StructRMM(case.C, B=fraction * largest, rescale=case.rescale)
-        for fraction in FRACTIONS
-    }
-    _learned(structure, bounded[f"{FRACTIONS[0]:g}"], X, Y)  # compiles
-    return {PLAIN: plain, **bounded}
+    cases: Sequence[str] = arguments.argument(
+        tuple(CASES)[:2], f"{', '.join(CASES)} (which needs STRUCTOPT_DATA)", nargs="+",
+        metavar="CASE",
+    )  # fmt: skip
+    most: int | None = None
+    repeats: int = arguments.repeats(3)
+    _problems: dict[str, tuple[Any, ...]] = field(default_factory=dict)
 
+    def cells(self) -> list[Cell]:
+        """Return a cell a case, contender and turn."""
+        contenders = [{"B": b} for b in (PLAIN, *FRACTIONS)]
+        return [
+            {"case": case} | cell
+            for case in known(self.cases, list(CASES), "case")
+            for cell in in_turns(contenders, self.repeats)
+        ]
 
-def _learned(structure: Structure, formulation: Formulation, X: Any, Y: Any) -> Any:
-    return StructuredClassifier(structure, formulation, tol=TOLERANCE).fit(X, Y)
+    def warm_up(self, cell: Cell) -> None:
+        """Learn without bounds, which says how large they would be."""
+        if cell["case"] not in self._problems:
+            case = CASES[cell["case"]]
+            structure, X, Y = case.load()
+            X, Y = X[: self.most], Y[: self.most]
+            plain = StructSVM(case.C, rescale=case.rescale)
+            model = StructuredClassifier(structure, plain, tol=TOLERANCE).fit(X, Y)
+            data = DataSet.of(model.structure_, X, Y)
+            largest = largest_projection(data, model.result_.weights)
+            contenders: dict[Any, Formulation] = {PLAIN: plain}
+            for share in FRACTIONS:
+                contenders[share] = StructRMM(case.C, B=share * largest, rescale=case.rescale)
+            self._problems[cell["case"]] = structure, X, Y, contenders
+            self.run({"case": cell["case"], "B": FRACTIONS[0]})  # compiles
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Learn."""
+        structure, X, Y, contenders = self._problems[cell["case"]]
+        began = time.process_time()
+        model = StructuredClassifier(structure, contenders[cell["B"]], tol=TOLERANCE).fit(X, Y)
+        certified = model.result_.certificate.certified
+        return {"cpu": time.process_time() - began, "certified": certified}
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return one row a case."""
+        lines = []
+        for name in every(rows, "case"):
+            case = CASES[name]
+            plain, *bounded = (
+                median(where(rows, case=name, B=b), "cpu") for b in (PLAIN, *FRACTIONS)
+            )
+            ratios = (f"{seconds / plain:.2f}" for seconds in bounded)
+            lines.append((f"{case.name}, C = {case.C:g}", f"{plain:.2f}", *ratios))
+        return [Table(
+            "Relative margins",
+            ("data", "StructSVM CPU s", *(f"B = {fraction:g}" for fraction in FRACTIONS)),
+            tuple(lines),
+            ("CPU time of StructRMM over that of StructSVM, medians; B as a fraction of the "
+             f"largest projection that StructSVM finds; each to a certified {TOLERANCE:g}.",),
+        )]  # fmt: skip

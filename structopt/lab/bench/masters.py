@@ -10,23 +10,27 @@ reach the same objective in every round:
 * by hand, all columns: with every column created at the start,
 * CVXPY rebuild: the whole problem written and solved again in every round, by HiGHS too.
 
->>> bench = bench_masters(TINY, repeats=1)
->>> len(bench.rounds) == TINY.rounds
+>>> bench = MastersBench(repeats=1, size=TINY)
+>>> len(bench.recording.batches) == TINY.rounds
 True
 """
 
 from __future__ import annotations
 
+import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
 
-from structopt.errors import BackendError, InvalidInputError
+from structopt.errors import BackendError
 from structopt.lab.bench.tagging import make_tagging
-from structopt.lab.harness.machine import Sample, turns
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.study import Cell, Row, in_turns, turns
 from structopt.lab.harness.table import Table
 
 TOLERANCE = 1e-5  # at which structopt's backend sets the options of the hand-written loop
@@ -35,7 +39,6 @@ AGREEMENT = 1e-6  # relative; HiGHS' own feasibility tolerance is 1e-7
 STRUCTOPT, HAND, EAGER, REBUILD = (
     "structopt", "by hand", "by hand, all columns", "CVXPY rebuild",
 )  # fmt: skip
-Report = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -70,123 +73,110 @@ class Step:
         return self.lift + self.append + self.solve
 
 
-@dataclass(frozen=True)
-class MastersBench:
-    """A finished replay.
-
-    Attributes
-    ----------
-    size : Size
-    n_features : int
-    rounds : tuple of int
-        Cuts that came in each round.
-    steps : mapping of str to list of lists of Step
-        By competitor: repetition, then round.
-    setup : mapping of str to Sample
-        CPU seconds before the first cut; for structopt, CVXPY's compilation.
-    """
-
-    size: Size
-    n_features: int
-    rounds: tuple[int, ...]
-    steps: dict[str, list[list[Step]]]
-    setup: dict[str, Sample]
-
-    def seconds(self, name: str, what: str = "seconds") -> float:
-        """Return the CPU seconds of all rounds: the sum of each round's median."""
-        table = np.array([[getattr(step, what) for step in run] for run in self.steps[name]])
-        return float(np.median(table, axis=0).sum())
-
-    def ratio(self, name: str, other: str) -> float:
-        """Return how many times as long the rounds of one took as those of another."""
-        return self.seconds(name) / self.seconds(other)
-
-    def table(self) -> Table:
-        """Return the comparison as a table."""
-        rows = []
-        for name, runs in self.steps.items():
-            rows.append(
-                (
-                    name,
-                    f"{self.seconds(name):.3f}",
-                    *(f"{self.seconds(name, what):.3f}" for what in ("lift", "append", "solve")),
-                    f"{self.setup[name].median:.3f}",
-                    f"{sum(step.iterations for step in runs[0])}",
-                    f"{len(runs)}",
-                    f"{self.ratio(name, HAND):.3f}",
-                )
-            )
-        notes = [
-            f"{len(self.rounds)} rounds, {sum(self.rounds)} cuts, {self.n_features} weights, "
-            f"{self.size.n_sentences} slacks. CPU seconds, one thread; sums over rounds of the "
-            "median over repetitions. All objectives agree in every round, to "
-            f"{AGREEMENT:g} of their value.",
-            f"Ratio structopt / by hand: {self.ratio(STRUCTOPT, HAND):.3f} "
-            f"(all columns: {self.ratio(STRUCTOPT, EAGER):.3f}); target 1.15 or less.",
-        ]
-        if REBUILD in self.steps:
-            notes.append(f"Ratio CVXPY rebuild / structopt: {self.ratio(REBUILD, STRUCTOPT):.1f}.")
-        return Table(
-            "Masters: the same cuts, appended or rebuilt",
-            ("master", "rounds s", "lift s", "append s", "solve s", "set-up s",
-             "simplex iterations", "runs", "ratio"),
-            tuple(rows),
-            tuple(notes),
-        )  # fmt: skip
-
-
-def bench_masters(
-    size: Size = FULL, *, repeats: int = 5, rebuild: bool = True, report: Report | None = None
-) -> MastersBench:
-    """Record a run, replay it by every competitor in turns, and compare.
+@dataclass
+class MastersBench(Bench):
+    """A recorded run, replayed by every competitor; a cell is one replay.
 
     Parameters
     ----------
-    size : Size
+    quick : bool
     repeats : int
         Repetitions of the replay. The CVXPY rebuild, some fifty times slower, takes part in the
         first only.
     rebuild : bool
         Whether the CVXPY rebuild takes part at all.
-    report : callable, optional
-        Told in words what is going on.
-
-    Raises
-    ------
-    BackendError
-        Two competitors disagree on the objective of a round.
+    size : Size, optional
+        Another one.
     """
-    if repeats < 1:
-        raise InvalidInputError(f"repeats must be at least 1; got {repeats}.")
-    say = report or (lambda _: None)
-    say("recording a run")
-    recording = _Recording.of(size)
-    makers = recording.makers(rebuild)
-    steps: dict[str, list[list[Step]]] = {name: [] for name in makers}
-    setups: dict[str, list[float]] = {name: [] for name in makers}
-    for repetition in range(repeats):
-        names = [n for n in makers if n != REBUILD or repetition == 0]
-        competitors = {}
-        for name in names:
+
+    name = "bench-masters"
+
+    quick: bool = arguments.quick("a smaller master: half a minute")
+    repeats: int = arguments.repeats(5)
+    rebuild: bool = True
+    size: Size | None = None
+
+    def cells(self) -> list[Cell]:
+        """Return a cell a repetition."""
+        return in_turns([{}], self.repeats)
+
+    @cached_property
+    def recording(self) -> _Recording:
+        """The cuts that came, round by round."""
+        return _Recording.of(self.size or (QUICK if self.quick else FULL))
+
+    def warm_up(self, cell: Cell) -> None:
+        """Record the run."""
+        _ = self.recording
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Replay the cuts by all competitors, who take turns round by round.
+
+        Raises
+        ------
+        BackendError
+            Two competitors disagree on the objective of a round.
+        """
+        names: list[str] = []
+        competitors, setup = {}, {}
+        for name, make in self.recording.makers(self.rebuild and cell["turn"] == 0).items():
             began = time.process_time()
-            competitors[name] = makers[name]()
-            setups[name].append(time.process_time() - began)
-            steps[name].append([])
-        for number, batch in enumerate(recording.batches):
-            say(
-                f"repetition {repetition + 1} of {repeats}, round {number + 1} of "
-                f"{len(recording.batches)}"
-            )
-            for name in turns(names, number + repetition):
-                steps[name][-1].append(competitors[name].step(batch))
-            _check_agreement(number, {name: steps[name][-1][-1].objective for name in names})
-    return MastersBench(
-        size,
-        recording.data.n_features,
-        tuple(len(batch.numbers) for batch in recording.batches),
-        steps,
-        {name: Sample(tuple(seconds)) for name, seconds in setups.items()},
-    )
+            competitors[name] = make()
+            setup[name] = time.process_time() - began
+            names.append(name)
+        steps: dict[str, list[Step]] = {name: [] for name in names}
+        for number, batch in enumerate(self.recording.batches):
+            for name in turns(names, number + cell["turn"]):
+                steps[name].append(competitors[name].step(batch))
+            _check_agreement(number, {name: steps[name][-1].objective for name in names})
+        return {"steps": steps, "setup": setup}
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return the comparison as a table."""
+        lines = []
+        for name, first in rows[0]["steps"].items():
+            took_part = [row for row in rows if name in row["steps"]]
+            lines.append(
+                (
+                    name,
+                    *(f"{seconds(rows, name, what):.3f}"
+                      for what in ("seconds", "lift", "append", "solve")),
+                    f"{statistics.median(row['setup'][name] for row in took_part):.3f}",
+                    f"{sum(step.iterations for step in first)}",
+                    f"{len(took_part)}",
+                    f"{ratio(rows, name, HAND):.3f}",
+                )
+            )  # fmt: skip
+        batches, data = self.recording.batches, self.recording.data
+        notes = [
+            f"{len(batches)} rounds, {sum(len(b.numbers) for b in batches)} cuts, "
+            f"{data.n_features} weights, {data.n_examples} slacks. CPU seconds, one thread; "
+            "sums over rounds of the median over repetitions. All objectives agree in every "
+            f"round, to {AGREEMENT:g} of their value.",
+            f"Ratio structopt / by hand: {ratio(rows, STRUCTOPT, HAND):.3f} "
+            f"(all columns: {ratio(rows, STRUCTOPT, EAGER):.3f}); target 1.15 or less.",
+        ]
+        if self.rebuild:
+            notes.append(f"Ratio CVXPY rebuild / structopt: {ratio(rows, REBUILD, STRUCTOPT):.1f}.")
+        return [Table(
+            "Masters: the same cuts, appended or rebuilt",
+            ("master", "rounds s", "lift s", "append s", "solve s", "set-up s",
+             "simplex iterations", "runs", "ratio"),
+            tuple(lines),
+            tuple(notes),
+        )]  # fmt: skip
+
+
+def seconds(rows: Sequence[Row], name: str, what: str = "seconds") -> float:
+    """Return the CPU seconds of all rounds: the sum of each round's median."""
+    runs = [row["steps"][name] for row in rows if name in row["steps"]]
+    table = np.array([[getattr(step, what) for step in steps] for steps in runs])
+    return float(np.median(table, axis=0).sum())
+
+
+def ratio(rows: Sequence[Row], name: str, other: str) -> float:
+    """Return how many times as long the rounds of one took as those of another."""
+    return seconds(rows, name) / seconds(rows, other)
 
 
 def _check_agreement(number: int, objectives: dict[str, float]) -> None:

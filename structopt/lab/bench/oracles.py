@@ -6,9 +6,8 @@ A case is a structure and a question with the contenders that answer it; cases r
 under a name, so that a new structure adds one function. Every contender decodes the same examples
 from the same scores, unless its note says otherwise; values found are compared.
 
->>> bench = bench_oracles(["multiclass"], repeats=1, enough=0.0)
->>> bench.runs[0].case.structure, sorted(bench.runs[0].seconds)
-('multiclass', ['numpy', 'structopt'])
+>>> [case.name for case in CASES["multiclass"](np.random.default_rng(0))]
+['multiclass, scoring and argmax']
 """
 
 from __future__ import annotations
@@ -24,8 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from structopt.errors import InvalidInputError, OracleError
-from structopt.lab.harness.machine import Sample, turns
+from structopt.errors import OracleError
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.study import Cell, Row, every, in_turns, known, median, where
 from structopt.lab.harness.table import Table
 
 OURS, REFERENCE = "structopt", "networkx"
@@ -61,37 +62,20 @@ class Case:
     contenders: dict[str, Contender]
     missing: tuple[str, ...] = ()
 
-
-@dataclass(frozen=True)
-class Run:
-    """A case with its measured CPU seconds a call."""
-
-    case: Case
-    seconds: dict[str, Sample]
-
-    def per_part(self, who: str) -> float:
-        """Return the median seconds per part; NaN for someone who did not take part."""
-        return self.seconds[who].median / self.case.parts if who in self.seconds else math.nan
-
-    def ratio(self, who: str) -> float:
-        """Return how many times as long as structopt someone takes."""
-        return self.per_part(who) / self.per_part(OURS)
+    @property
+    def name(self) -> str:
+        """What is asked of what."""
+        return f"{self.structure}, {self.question}"
 
 
-CASES: dict[str, Callable[[np.random.Generator], Iterable[Case]]] = {}
+Maker = Callable[[np.random.Generator], Iterable[Case]]
+CASES: dict[str, Maker] = {}
 
 
-def case(
-    name: str,
-) -> Callable[
-    [Callable[[np.random.Generator], Iterable[Case]]],
-    Callable[[np.random.Generator], Iterable[Case]],
-]:
+def case(name: str) -> Callable[[Maker], Maker]:
     """Register a function that makes the cases of a structure."""
 
-    def register(
-        make: Callable[[np.random.Generator], Iterable[Case]],
-    ) -> Callable[[np.random.Generator], Iterable[Case]]:
+    def register(make: Maker) -> Maker:
         CASES[name] = make
         return make
 
@@ -99,101 +83,106 @@ def case(
 
 
 @dataclass
-class OracleBench:
-    """What was measured."""
+class OracleBench(Bench):
+    """Every contender of some cases, in turns.
 
-    runs: list[Run] = field(default_factory=list)
+    Parameters
+    ----------
+    only : sequence of str, optional
+        Names of :data:`CASES`; all by default.
+    repeats : int
+    enough : float
+        CPU seconds that a measurement of fast calls should last.
+    cases : sequence of Case
+        Others.
+    """
 
-    def table(self) -> Table:
+    name = "bench-oracles"
+
+    only: Sequence[str] | None = arguments.argument(
+        None, "of these structures only", nargs="+", metavar="NAME"
+    )
+    repeats: int = arguments.repeats(5)
+    enough: float = 0.05
+    cases: Sequence[Case] = ()
+    _values: dict[int, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from structopt.lab.bench import oracles_graphs  # noqa: F401  registers its cases
+
+        names = known(self.only or list(CASES), list(CASES), "oracle case")
+        self.cases = self.cases or [c for n in names for c in CASES[n](np.random.default_rng(0))]
+
+    def cells(self) -> list[Cell]:
+        """Return a cell a case, contender and turn."""
+        return [
+            {"case": number} | cell
+            for number, case in enumerate(self.cases)
+            for cell in in_turns([{"who": who} for who in case.contenders], self.repeats)
+        ]
+
+    def label(self, cell: Cell) -> str:
+        """Name a cell in the progress line."""
+        return f"{self.cases[cell['case']].name}, {cell['who']}, turn {cell['turn'] + 1}"
+
+    def warm_up(self, cell: Cell) -> None:
+        """Let someone answer once, which compiles, and compare with what was answered before.
+
+        Raises
+        ------
+        OracleError
+            The values found differ.
+        """
+        case = self.cases[cell["case"]]
+        contender = case.contenders[cell["who"]]
+        answer = contender.run()
+        if contender.value is not None:
+            value = contender.value(answer)
+            ours = self._values.setdefault(cell["case"], value)
+            if not math.isclose(value, ours, rel_tol=AGREE, abs_tol=AGREE):
+                raise OracleError(
+                    f"{case.name}: {cell['who']} finds {value!r}, structopt {ours!r}; one of them "
+                    "is wrong."
+                )
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Time calls."""
+        case = self.cases[cell["case"]]
+        seconds = _timed(case.contenders[cell["who"]].run, self.enough)
+        return {"per_part": seconds / case.parts}
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
         """Return one row a case."""
-        rows = []
-        for run in self.runs:
-            peers = [who for who in run.seconds if who not in (OURS, REFERENCE)]
-            peer = peers[0] if peers else ""
-            absent = f"{run.case.missing[0]} (not installed)" if run.case.missing else ""
-            rows.append(
+        lines = []
+        for number in every(rows, "case"):
+            case, of = self.cases[number], where(rows, case=number)
+            micro = {who: 1e6 * median(where(of, who=who), "per_part") for who in case.contenders}
+            peer = next((who for who in micro if who not in (OURS, REFERENCE)), "")
+            absent = f"{case.missing[0]} (not installed)" if case.missing else ""
+            lines.append(
                 (
-                    f"{run.case.structure}, {run.case.question}",
-                    _micro(run.per_part(OURS)),
-                    _micro(run.per_part(REFERENCE)),
-                    _times(run.ratio(REFERENCE)),
+                    case.name,
+                    f"{micro[OURS]:.3g}",
+                    *_beside(micro, REFERENCE),
                     peer or absent,
-                    _micro(run.per_part(peer)),
-                    _times(run.ratio(peer)),
+                    *_beside(micro, peer),
                 )
             )
-        return Table(
+        return [Table(
             "Oracles",
             ("oracle", "structopt µs", "networkx µs", "ratio", "library", "its µs", "its ratio"),
-            tuple(rows),
+            tuple(lines),
             ("Median CPU microseconds per part (token, node, example), one thread, compilation "
              "left out. All decode given scores, and the values found agree; where a library "
              "scores as well, so does structopt. The networkx references of chains and hierarchies "
              "compute in exact fractions.",),
-        )  # fmt: skip
+        )]  # fmt: skip
 
 
-def _micro(seconds: float) -> str:
-    return "" if math.isnan(seconds) else f"{1e6 * seconds:.3g}"
-
-
-def _times(ratio: float) -> str:
-    return "" if math.isnan(ratio) else f"{ratio:.3g}"
-
-
-def bench_oracles(
-    names: Sequence[str] | None = None,
-    *,
-    repeats: int = 5,
-    enough: float = 0.05,
-    seed: int = 0,
-    report: Callable[[str], None] = lambda text: None,
-) -> OracleBench:
-    """Measure every contender of the named cases (all by default), in turns.
-
-    Parameters
-    ----------
-    names : sequence of str, optional
-        Of :data:`CASES`.
-    repeats : int
-        Turns, of which the median counts.
-    enough : float
-        CPU seconds that a measurement of fast calls should last.
-    """
-    from threadpoolctl import threadpool_limits
-
-    if repeats < 1:
-        raise InvalidInputError(f"repeats must be at least 1; got {repeats}.")
-    unknown = [name for name in names or () if name not in CASES]
-    if unknown:
-        raise InvalidInputError(f"There is no oracle case {unknown[0]!r}; known: {list(CASES)}.")
-    bench = OracleBench()
-    with threadpool_limits(1):
-        for name in CASES if names is None else names:
-            for each in CASES[name](np.random.default_rng(seed)):
-                report(f"{each.structure}, {each.question}")
-                bench.runs.append(measure(each, repeats, enough))
-    return bench
-
-
-def measure(case: Case, repeats: int, enough: float) -> Run:
-    """Let everyone answer once and compare, then time them in turns."""
-    values = {}
-    for who, contender in case.contenders.items():
-        answer = contender.run()  # compiles as well
-        if contender.value is not None:
-            values[who] = contender.value(answer)
-    for who, value in values.items():
-        if not math.isclose(value, values[OURS], rel_tol=AGREE, abs_tol=AGREE):
-            raise OracleError(
-                f"{case.structure}, {case.question}: {who} finds {value!r}, structopt "
-                f"{values[OURS]!r}; one of them is wrong."
-            )
-    seconds: dict[str, list[float]] = {who: [] for who in case.contenders}
-    for turn in range(repeats):
-        for who in turns(list(case.contenders), turn):
-            seconds[who].append(_timed(case.contenders[who].run, enough))
-    return Run(case, {who: Sample(tuple(times)) for who, times in seconds.items()})
+def _beside(micro: dict[str, float], who: str) -> tuple[str, str]:
+    if who not in micro:
+        return "", ""
+    return f"{micro[who]:.3g}", f"{micro[who] / micro[OURS]:.3g}"
 
 
 def _timed(run: Callable[[], Any], enough: float) -> float:

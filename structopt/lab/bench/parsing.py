@@ -4,142 +4,142 @@ r"""Dependency parsing end to end: first-order trees over gold tags, several lea
 
 Features are those of :class:`~structopt.features.arcs.ArcFeatures`, outputs are trees with
 a single root. Every learner sees the same encoded data.
-
->>> from structopt.datasets.conllu import Sentence
->>> it_works = Sentence(["it", "works"], ["it", "work"], ["PRON", "VERB"], ["P", "V"], [2, 0],
-...                     ["nsubj", "root"])
->>> bench = run([it_works], [it_works], learners=["perceptron"], epochs=2)
->>> bench.runs[0].uas
-100.0
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from structopt.datasets import load_partut, load_treebank
 from structopt.datasets.conllu import Sentence
 from structopt.engines.dataset import DataSet
-from structopt.errors import InvalidInputError
 from structopt.features.arcs import ArcFeatures
 from structopt.formulations.m3n import M3N
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.measure import error_percent
+from structopt.lab.harness.study import Cell, Row, known
 from structopt.lab.harness.table import Table
 from structopt.methods import registry
-from structopt.run.result import Result
 from structopt.structures.arborescence.structure import Arborescence
 
 ONLINE = ("perceptron", "mira")
 LEARNERS = (*ONLINE, "frank-wolfe", "cutting-plane")
-DEFAULT = (*ONLINE, "frank-wolfe")
 
 
-@dataclass(frozen=True)
-class Run:
-    """What a learner found: the CPU seconds of training, and the score on the test sentences."""
-
-    learner: str
-    result: Result
-    seconds: float
-    uas: float
-
-
-@dataclass(frozen=True)
-class ParseBench:
-    """Every learner's run on one treebank."""
-
-    runs: tuple[Run, ...]
-    sentences: tuple[int, int]
-    n_features: int
-    n_arcs: int
-    encoding: float
-    C: float
-
-    def table(self) -> Table:
-        """Return one row a learner."""
-        rows = []
-        for r in self.runs:
-            c = r.result.certificate
-            proved = r.learner not in ONLINE
-            rows.append(
-                (
-                    r.learner,
-                    f"{r.seconds:.1f}",
-                    f"{len(r.result.history)}",
-                    f"{c.primal:.5g}" if proved else "",
-                    f"{c.relative_gap:.1e}" if proved else "",
-                    f"{np.count_nonzero(r.result.weights)}",
-                    f"{r.uas:.2f}",
-                )
-            )
-        train, test = self.sentences
-        return Table(
-            f"Dependency parsing, {train} training and {test} test sentences",
-            ("learner", "CPU s", "rounds", "objective", "certified gap", "nonzeros", "UAS %"),
-            tuple(rows),
-            (f"{self.n_features} features, {self.n_arcs} candidate arcs, M3N with C = {self.C:g}; "
-             f"features and encoding took {self.encoding:.1f} CPU s besides. Gold tags, "
-             "punctuation counts, gaps are relative.",),
-        )  # fmt: skip
-
-
-def run(
-    train: Sequence[Sentence],
-    test: Sequence[Sentence],
-    *,
-    learners: Sequence[str] = DEFAULT,
-    C: float = 0.03,
-    epochs: int = 10,
-    tol: float = 0.02,
-    limit: float = 300.0,
-    seed: int = 0,
-    report: Callable[[str], None] = lambda text: None,
-) -> ParseBench:
-    """Train every learner on sentences and score it on others.
+@dataclass
+class ParseBench(Bench):
+    """Every learner on one treebank.
 
     Parameters
     ----------
-    train, test : sequences of Sentence
+    data : path, optional
+        A folder with a treebank; UD English ParTUT by default.
     learners : sequence of str
         Of "perceptron" (averaged), "mira", and "frank-wolfe" and "cutting-plane", which minimise
         ``1/(2C) |w|^2 + sum hinge`` (M3N).
     C : float
     epochs : int
         Of the online learners.
-    tol, limit : float
+    tol, time_limit : float
         Relative certified gap, and seconds, at which the others stop.
+    seed : int
+    sentences : (train, test), optional
+        Others.
     """
-    unknown = [name for name in learners if name not in LEARNERS]
-    if unknown:
-        raise InvalidInputError(f"There is no learner {unknown[0]!r}; known: {list(LEARNERS)}.")
-    start = time.process_time()
-    report("features")
-    template = ArcFeatures().fit(train)
-    X, Y = template.transform(train), [s.heads for s in train]
-    structure = Arborescence(single_root=all(y.count(0) == 1 for y in Y)).fitted(X, Y)
-    data = DataSet.of(structure, X, Y)
-    encoding = time.process_time() - start
-    held_out = template.transform(test), [s.heads for s in test]
-    structure.predict(held_out[0][:1], np.zeros(structure.n_features_))  # compile
-    runs = []
-    for learner in learners:
-        report(f"training: {learner}")
-        options: dict[str, Any] = {"tol": tol, "time_limit": limit, "random_state": seed}
-        if learner in ONLINE:
-            options = {"max_iter": epochs, "random_state": seed}
-        before = time.process_time()
-        result = registry.make(learner)(structure, M3N(C), data, **options).solve()
+
+    name = "parse"
+
+    data: str | None = arguments.argument(
+        None, "folder with *train.conllu[.gz] and *test.conllu[.gz] (UD English ParTUT from "
+        "STRUCTOPT_DATA)", metavar="DIR",
+    )  # fmt: skip
+    learners: Sequence[str] = arguments.argument(
+        LEARNERS[:3], f"of {', '.join(LEARNERS)} (the first three)", nargs="+", metavar="NAME"
+    )
+    C: float = arguments.argument(0.03, "of M3N")
+    epochs: int = arguments.argument(10, "of online learners")
+    tol: float = 0.02
+    time_limit: float = 300.0
+    seed: int = 0
+    sentences: tuple[Sequence[Sentence], ...] = ()
+
+    def __post_init__(self) -> None:
+        known(self.learners, LEARNERS, "learner")
+        self.train, self.test = self.sentences or self._loaded()
+
+    def _loaded(self) -> tuple[Sequence[Sentence], ...]:
+        return tuple(
+            load_partut(split) if self.data is None else load_treebank(self.data, split)
+            for split in ("train", "test")
+        )
+
+    def cells(self) -> list[Cell]:
+        """Return a cell a learner."""
+        return [{"learner": learner} for learner in self.learners]
+
+    @cached_property
+    def problem(self) -> tuple[Any, DataSet, tuple[Any, Any], str]:
+        """The structure, the encoded treebank, what to test on, and its size in words."""
+        start = time.process_time()
+        template = ArcFeatures().fit(self.train)
+        X, Y = template.transform(self.train), [s.heads for s in self.train]
+        structure = Arborescence(single_root=all(y.count(0) == 1 for y in Y)).fitted(X, Y)
+        data = DataSet.of(structure, X, Y)
+        arcs, encoding = sum(len(pairs) for pairs, _ in X), time.process_time() - start
+        size = (
+            f"{structure.n_features_} features, {arcs} candidate arcs, M3N with C = {self.C:g}; "
+            f"features and encoding took {encoding:.1f} CPU s besides."
+        )
+        return structure, data, (template.transform(self.test), [s.heads for s in self.test]), size
+
+    def warm_up(self, cell: Cell) -> None:
+        """Decode one sentence."""
+        structure, _, test, _ = self.problem
+        structure.predict(test[0][:1], np.zeros(structure.n_features_))
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Train a learner and score it."""
+        structure, data, test, _ = self.problem
+        options: dict[str, Any] = {"tol": self.tol, "time_limit": self.time_limit}
+        if cell["learner"] in ONLINE:
+            options = {"max_iter": self.epochs}
+        options["random_state"] = self.seed
+        before, method = time.process_time(), registry.make(cell["learner"])
+        result = method(structure, M3N(self.C), data, **options).solve()
         seconds = time.process_time() - before
-        runs.append(Run(learner, result, seconds, _uas(structure, result.weights, *held_out)))
-    arcs = sum(len(pairs) for pairs, _ in X)
-    sizes = (len(train), len(test))
-    return ParseBench(tuple(runs), sizes, structure.n_features_, arcs, encoding, C)
+        return {
+            "result": result,
+            "cpu": seconds,
+            "uas": 100.0 - error_percent(structure, result.weights, *test),
+        }
 
-
-def _uas(structure: Arborescence, weights: Any, X: Sequence[Any], Y: Sequence[Any]) -> float:
-    predicted = structure.predict(X, weights)
-    wrong = sum(structure.part_errors(y, p) for y, p in zip(Y, predicted, strict=True))
-    return 100.0 * (1.0 - wrong / sum(map(len, Y)))
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return one row a learner."""
+        lines = []
+        for row in rows:
+            result, proved = row["result"], row["learner"] not in ONLINE
+            c = result.certificate
+            lines.append(
+                (
+                    row["learner"],
+                    f"{row['cpu']:.1f}",
+                    f"{len(result.history)}",
+                    f"{c.primal:.5g}" if proved else "",
+                    f"{c.relative_gap:.1e}" if proved else "",
+                    f"{np.count_nonzero(result.weights)}",
+                    f"{row['uas']:.2f}",
+                )
+            )
+        return [Table(
+            f"Dependency parsing, {len(self.train)} training and {len(self.test)} test sentences",
+            ("learner", "CPU s", "rounds", "objective", "certified gap", "nonzeros", "UAS %"),
+            tuple(lines),
+            (f"{self.problem[-1]} Gold tags, punctuation counts, gaps are relative.",),
+        )]  # fmt: skip

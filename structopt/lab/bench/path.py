@@ -9,8 +9,9 @@ folder that ``STRUCTOPT_DATA`` names.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
 
@@ -22,13 +23,16 @@ from structopt.formulations.base import Formulation
 from structopt.formulations.l1_m3n import L1M3N
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
-from structopt.lab.harness.machine import Sample, turns
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.study import Cell, Row, every, in_turns, known, median, where
 from structopt.lab.harness.table import Table
 from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.path import fit_path
 from structopt.structures.chain.structure import Chain
 
 TOLERANCE = 1e-3
+WAYS = ("separate", "path")
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,13 @@ class Case:
         """What is learned from what."""
         return f"{type(self.formulation).__name__}, {self.data}"
 
+    @cached_property
+    def problem(self) -> tuple[Chain, Any, Any]:
+        """The structure and its data."""
+        if self.data.startswith("letters"):
+            return Chain(labels=list(ascii_lowercase)), *load_letters([1])
+        return Chain(labels=range(10)), *load_digit_words(200, seed=0)
+
 
 CASES = {
     "digits-m3n": Case("200 digit words", M3N(), 0.1),
@@ -57,71 +68,9 @@ CASES = {
 }
 
 
-@dataclass(frozen=True)
-class Run:
-    """CPU seconds, rounds, and whether every value reached its gap."""
-
-    seconds: float
-    rounds: int
-    certified: bool
-
-
 @dataclass
-class PathBench:
-    """The runs by case and way."""
-
-    n_values: int
-    decades: float
-    runs: dict[tuple[str, str], list[Run]] = field(default_factory=dict)
-
-    def seconds(self, case: str, way: str) -> float:
-        """Return the median of the CPU seconds."""
-        return Sample(tuple(run.seconds for run in self.runs[case, way])).median
-
-    def ratio(self, case: str) -> float:
-        """Return what a path costs, as a share of separate runs."""
-        return self.seconds(case, "path") / self.seconds(case, "separate")
-
-    @property
-    def certified(self) -> bool:
-        """Whether every run proved the gap that it was asked for."""
-        return all(run.certified for runs in self.runs.values() for run in runs)
-
-    def table(self) -> Table:
-        """Return one row a case."""
-        rows = []
-        for case in dict.fromkeys(case for case, _ in self.runs):
-            passes = [self.runs[case, way][-1].rounds for way in ("separate", "path")]
-            times = [self.seconds(case, way) for way in ("separate", "path")]
-            rows.append(
-                (
-                    CASES[case].name,
-                    "{:.2g}-{:.2g}".format(*CASES[case].values(2, self.decades)),
-                    *(f"{seconds:.2f}" for seconds in times),
-                    f"{self.ratio(case):.2f}",
-                    *(f"{count}" for count in passes),
-                )
-            )
-        return Table(
-            f"A path over {self.n_values} values of C",
-            ("problem", "C", "separate CPU s", "path CPU s", "ratio", "separate rounds",
-             "path rounds"),
-            tuple(rows),
-            (f"Every value to a certified relative gap of {TOLERANCE:g}; medians of CPU seconds of "
-             "one thread, encoding counted, compilation left out.",),
-        )  # fmt: skip
-
-
-def bench_path(
-    cases: Sequence[str] = tuple(CASES),
-    *,
-    n_values: int = 10,
-    decades: float = 1.0,
-    n_words: int | None = None,
-    repeats: int = 1,
-    report: Callable[[str], None] | None = None,
-) -> PathBench:
-    """Learn along C as a path and one by one, in turns.
+class PathBench(Bench):
+    """Learning along C as a path and one by one, in turns.
 
     Parameters
     ----------
@@ -134,58 +83,76 @@ def bench_path(
     n_words : int, optional
         Learn from the first words only.
     repeats : int
-    report : callable, optional
-        Told in words what is going on.
-
-    Raises
-    ------
-    MissingDataError
-        The letters are not where they are looked for.
-
-    Examples
-    --------
-    >>> bench_path(["digits-m3n"], n_values=2, n_words=10).certified
-    True
     """
-    if not set(cases) <= set(CASES) or min(repeats, n_values) < 1 or not decades > 0:
-        raise InvalidInputError(
-            f"Cases are out of {list(CASES)}, n_values and repeats at least 1, decades above 0; "
-            f"got {list(cases)}, {n_values}, {repeats} and {decades}."
-        )
-    say = report or (lambda _: None)
-    ways = {"separate": _separately, "path": _together}
-    bench = PathBench(n_values, decades)
-    for name in cases:
-        case = CASES[name]
-        X, Y, structure = _data(case.data)
-        X, Y = X[:n_words], Y[:n_words]
-        values = case.values(n_values, decades)
+
+    name = "bench-path"
+
+    cases: Sequence[str] = arguments.argument(
+        tuple(CASES)[:3], f"{', '.join(CASES)} (which needs STRUCTOPT_DATA)", nargs="+",
+        metavar="CASE",
+    )  # fmt: skip
+    n_values: int = arguments.argument(10, "values of C", flag="--values")
+    decades: float = arguments.argument(1.0, "powers of ten that they span")
+    n_words: int | None = arguments.argument(
+        None, "training words (all)", flag="--words", type=int, metavar="N"
+    )
+    repeats: int = arguments.repeats(3)
+
+    def cells(self) -> list[Cell]:
+        """Return a cell a case, way and turn."""
+        if self.n_values < 1 or not self.decades > 0:
+            raise InvalidInputError(
+                f"n_values is at least 1 and decades above 0; got {self.n_values}, {self.decades}."
+            )
+        return [
+            {"case": case} | cell
+            for case in known(self.cases, list(CASES), "case")
+            for cell in in_turns([{"way": way} for way in WAYS], self.repeats)
+        ]
+
+    def warm_up(self, cell: Cell) -> None:
+        """Learn from fifteen words."""
+        self._results(cell, 15, 2)
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Learn at all values."""
+        began = time.process_time()
+        results = self._results(cell, self.n_words, self.n_values)
+        return {
+            "cpu": time.process_time() - began,
+            "rounds": sum(len(result.history) for result in results),
+            "certified": all(result.certificate.certified for result in results),
+        }
+
+    def _results(self, cell: Cell, n_words: int | None, n_values: int) -> list[Any]:
+        case = CASES[cell["case"]]
+        structure, X, Y = case.problem
         model = StructuredClassifier(structure, case.formulation, tol=TOLERANCE)
-        for way in ways:
-            ways[way](model, X[:15], Y[:15], values[:2])  # compiles
-        for repetition in range(repeats):
-            for way in turns(list(ways), repetition):
-                say(f"repetition {repetition + 1} of {repeats}: {case.name}, {way}")
-                began = time.process_time()
-                results = ways[way](model, X, Y, values)
-                run = Run(
-                    time.process_time() - began,
-                    sum(len(result.history) for result in results),
-                    all(result.certificate.certified for result in results),
+        values = case.values(self.n_values, self.decades)[:n_values]
+        groups = [values] if cell["way"] == "path" else [[value] for value in values]
+        return [r for g in groups for r in fit_path(model, X[:n_words], Y[:n_words], g).results]
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return one row a case."""
+        lines = []
+        for case in every(rows, "case"):
+            runs = [where(rows, case=case, way=way) for way in WAYS]
+            separate, path = (median(of, "cpu") for of in runs)
+            lines.append(
+                (
+                    CASES[case].name,
+                    "{:.2g}-{:.2g}".format(*CASES[case].values(2, self.decades)),
+                    f"{separate:.2f}",
+                    f"{path:.2f}",
+                    f"{path / separate:.2f}",
+                    *(f"{of[-1]['rounds']}" for of in runs),
                 )
-                bench.runs.setdefault((name, way), []).append(run)
-    return bench
-
-
-def _together(model: StructuredClassifier, X: Any, Y: Any, values: Any) -> list[Any]:
-    return list(fit_path(model, X, Y, values).results)
-
-
-def _separately(model: StructuredClassifier, X: Any, Y: Any, values: Any) -> list[Any]:
-    return [fit_path(model, X, Y, [value]).results[0] for value in values]
-
-
-def _data(name: str) -> tuple[Any, Any, Chain]:
-    if name.startswith("letters"):
-        return *load_letters([1]), Chain(labels=list(ascii_lowercase))
-    return *load_digit_words(200, seed=0), Chain(labels=range(10))
+            )
+        return [Table(
+            f"A path over {self.n_values} values of C",
+            ("problem", "C", "separate CPU s", "path CPU s", "ratio", "separate rounds",
+             "path rounds"),
+            tuple(lines),
+            (f"Every value to a certified relative gap of {TOLERANCE:g}; medians of CPU seconds of "
+             "one thread, encoding counted, compilation left out.",),
+        )]  # fmt: skip

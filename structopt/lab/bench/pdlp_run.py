@@ -21,7 +21,8 @@ def main(source: str, target: str, eps: float, limit: float) -> dict[str, float 
         from ortools.pdlp.python import pdlp
     except ImportError as error:
         how = "pip install 'structopt-margin[ortools]'"
-        return {"missing": f"OR-tools is not installed ({error}); {how}."}
+        message = f"OR-tools is not installed ({error}); {how}."
+        return {"error": "MissingDependencyError", "message": message}
     given = np.load(source)
     shape = len(given["lower"]), len(given["q"])
     program = pdlp.QuadraticProgram()

@@ -9,11 +9,11 @@ over the data.
 
 from __future__ import annotations
 
-import logging
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,15 +21,14 @@ from structopt.datasets import make_alignments, make_grids
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
 from structopt.formulations.m3n import M3N
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.measure import Solved, error_percent, solve
+from structopt.lab.harness.study import Cell, Row, every, where
 from structopt.lab.harness.table import Table
-from structopt.methods import registry
-from structopt.run.events import Round
-from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 from structopt.structures.cut.structure import GraphCut
 from structopt.structures.matching.structure import Matching
-
-logger = logging.getLogger(__name__)
 
 LEARNERS: dict[str, tuple[str, dict[str, Any], str]] = {
     "extragradient": ("extragradient", {}, "n"),
@@ -49,66 +48,22 @@ class Task:
     test: tuple[Any, Any]
     C: float
 
+    @cached_property
+    def fitted(self) -> Structure:
+        """The structure that knows the data."""
+        return self.structure.fitted(*self.train)
 
-@dataclass(frozen=True)
-class Run:
-    """One learner's run; seconds are CPU time."""
-
-    result: Result
-    seconds: float
-    oracle: float
-    projection: float
-    test_error: float
-
-    @property
-    def rest(self) -> float:
-        """What is neither oracle nor projection (of the extragradient method) or master solve."""
-        return max(0.0, self.seconds - self.oracle - self.projection)
-
-
-@dataclass
-class SaddleBench:
-    """The runs of every learner on every task."""
-
-    tol: float
-    runs: dict[str, dict[str, Run]] = field(default_factory=dict)
-    sizes: dict[str, str] = field(default_factory=dict)
+    @cached_property
+    def data(self) -> DataSet:
+        """The encoded training data."""
+        return DataSet.of(self.fitted, *self.train)
 
     @property
-    def certified(self) -> bool:
-        """Whether the extragradient method proved the gap on every task."""
-        return all(r["extragradient"].result.certificate.certified for r in self.runs.values())
-
-    def tables(self) -> list[Table]:
-        """Return one table a task."""
-        return [self._table(task, runs) for task, runs in self.runs.items()]
-
-    def _table(self, task: str, runs: dict[str, Run]) -> Table:
-        rows = []
-        for learner, run in runs.items():
-            c, history = run.result.certificate, run.result.history
-            bounded = np.isfinite(c.dual)
-            rows.append(
-                (
-                    learner,
-                    f"{run.seconds:.1f}",
-                    *(f"{s:.1f}" for s in (run.oracle, run.projection, run.rest)),
-                    f"{len(history)}",
-                    f"{sum(r.iterations for r in history)}" if bounded else "",
-                    f"{c.primal:.6g}",
-                    f"{c.relative_gap:.1e}" if bounded else "none",
-                    f"{100 * run.test_error:.2f}",
-                )
-            )
-        return Table(
-            f"{task}: {self.sizes[task]}",
-            ("method", "CPU s", "oracle s", "solve s", "rest s", "rounds", "steps",
-             "objective", "gap", "test error %"),
-            tuple(rows),
-            (f"One thread, to a certified relative gap of {self.tol:g}; encoding and compilation "
-             "left out. Solve is projections or master problems. Test error is per gold link (too "
-             "many and too few) or per node.",),
-        )  # fmt: skip
+    def size(self) -> str:
+        """How large it is, in words."""
+        parts = len(self.data.shards[0].relaxation().gold)
+        n, features = self.data.n_examples, self.data.n_features
+        return f"{n} examples, {parts:,} parts, {features} weights, C = {self.C:g}"
 
 
 def tasks(*, quick: bool = False, seed: int = 0) -> list[Task]:
@@ -123,15 +78,9 @@ def tasks(*, quick: bool = False, seed: int = 0) -> list[Task]:
     ]
 
 
-def bench_saddle(
-    *,
-    quick: bool = False,
-    tol: float = 1e-3,
-    limit: float = 120.0,
-    seed: int = 0,
-    report: Callable[[str], None] = lambda text: None,
-) -> SaddleBench:
-    """Measure every learner on both tasks.
+@dataclass
+class SaddleBench(Bench):
+    """Every learner on every task, one run each.
 
     Parameters
     ----------
@@ -139,54 +88,89 @@ def bench_saddle(
         A twentieth of the size.
     tol : float
         Relative certified gap.
-    limit : float
+    time_limit : float
         CPU seconds after which a learner gives up.
     """
-    from threadpoolctl import threadpool_limits
 
-    bench = SaddleBench(tol)
-    with threadpool_limits(1):
-        for task in tasks(quick=quick, seed=seed):
-            report(f"{task.name}: encoding")
-            structure = task.structure.fitted(*task.train)
-            data = DataSet.of(structure, *task.train)
-            few = DataSet.of(structure, *(part[:1] for part in task.train))
-            parts = len(data.shards[0].relaxation().gold)
-            bench.sizes[task.name] = (
-                f"{data.n_examples} examples, {parts:,} parts, {data.n_features} weights, "
-                f"C = {task.C:g}"
-            )
-            bench.runs[task.name] = {}
-            for learner in LEARNERS:
-                report(f"{task.name}: {learner}")
-                try:
-                    _run(learner, structure, few, task, 1.0, 1e-1)  # compile
-                except IncompatibleError as reason:  # Frank-Wolfe and weights >= 0
-                    logger.info("%s: %s", learner, reason)
-                    continue
-                run = _run(learner, structure, data, task, limit, tol)
-                bench.runs[task.name][learner] = run
-    return bench
+    name = "bench-saddle"
+    excuses: ClassVar[tuple[type[Exception], ...]] = (IncompatibleError,)
+    """Frank-Wolfe and weights >= 0."""
 
+    quick: bool = arguments.quick("a twentieth of the size: seconds")
+    tol: float = 1e-3
+    time_limit: float = arguments.limit(120.0)
 
-def _run(
-    learner: str, structure: Structure, data: DataSet, task: Task, limit: float, tol: float
-) -> Run:
-    name, options, slacks = LEARNERS[learner]
-    wall, start = time.perf_counter(), time.process_time()
+    @cached_property
+    def tasks(self) -> list[Task]:
+        """What is learned."""
+        return tasks(quick=self.quick)
 
-    def late(record: Round) -> bool:
-        return time.process_time() - start > limit
+    def cells(self) -> list[Cell]:
+        """Return a cell a task and learner."""
+        return [{"task": t.name, "learner": learner} for t in self.tasks for learner in LEARNERS]
 
-    formulation = M3N(task.C, slacks="one" if slacks == "one" else "n")
-    method = registry.make(name)(structure, formulation, data, tol=tol, callbacks=[late], **options)
-    result = method.solve()
-    seconds = time.process_time() - start
-    share = seconds / max(time.perf_counter() - wall, 1e-9)  # other work on the machine
-    asked = share * sum(r.oracle_seconds for r in result.history)
-    solved = share * sum(r.solve_seconds for r in result.history)
-    predicted = structure.predict(task.test[0], result.weights)
-    pairs = list(zip(task.test[1], predicted, strict=True))
-    wrong = sum(structure.part_errors(y, p) for y, p in pairs)
-    total = sum(structure.part_count(y) for y, _ in pairs)
-    return Run(result, seconds, asked, solved, wrong / max(1, total))
+    def warm_up(self, cell: Cell) -> None:
+        """Learn from one example."""
+        task = self._task(cell)
+        few = DataSet.of(task.fitted, *(part[:1] for part in task.train))
+        self._solved(cell, few, 1.0, 1e-1)
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Learn, and divide the CPU seconds as the wall time was."""
+        task, wall = self._task(cell), time.perf_counter()
+        solved = self._solved(cell, task.data, self.time_limit, self.tol)
+        share = solved.cpu / max(time.perf_counter() - wall, 1e-9)  # other work on the machine
+        result, history = solved.result, solved.result.history
+        asked = share * sum(r.oracle_seconds for r in history)
+        projected = share * sum(r.solve_seconds for r in history)
+        return {
+            "cpu": solved.cpu, "oracle": asked, "solve": projected,
+            "rest": max(0.0, solved.cpu - asked - projected),
+            "rounds": len(history), "steps": sum(r.iterations for r in history),
+            "bounded": bool(np.isfinite(result.certificate.dual)),
+            "primal": result.certificate.primal, "gap": result.certificate.relative_gap,
+            "certified": result.certificate.certified,
+            "error": error_percent(task.fitted, result.weights, *task.test),
+        }  # fmt: skip
+
+    def _task(self, cell: Cell) -> Task:
+        return next(task for task in self.tasks if task.name == cell["task"])
+
+    def _solved(self, cell: Cell, data: DataSet, time_limit: float, tol: float) -> Solved:
+        method, options, slacks = LEARNERS[cell["learner"]]
+        task = self._task(cell)
+        formulation = M3N(task.C, slacks="one" if slacks == "one" else "n")
+        return solve(
+            task.fitted, formulation, data, method=method, time_limit=time_limit, tol=tol, **options
+        )
+
+    def proved(self, rows: Sequence[Row]) -> bool:
+        """Whether the extragradient method proved the gap on every task."""
+        return all(row["certified"] for row in where(rows, learner="extragradient"))
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return one table a task."""
+        return [self._table(task, where(rows, task=task)) for task in every(rows, "task")]
+
+    def _table(self, task: str, rows: Sequence[Row]) -> Table:
+        size = self._task({"task": task}).size
+        return Table(
+            f"{task}: {size}",
+            ("method", "CPU s", "oracle s", "solve s", "rest s", "rounds", "steps",
+             "objective", "gap", "test error %"),
+            tuple(
+                (
+                    row["learner"],
+                    *(f"{row[what]:.1f}" for what in ("cpu", "oracle", "solve", "rest")),
+                    f"{row['rounds']}",
+                    f"{row['steps']}" if row["bounded"] else "",
+                    f"{row['primal']:.6g}",
+                    f"{row['gap']:.1e}" if row["bounded"] else "none",
+                    f"{row['error']:.2f}",
+                )
+                for row in rows
+            ),
+            (f"One thread, to a certified relative gap of {self.tol:g}; encoding and compilation "
+             "left out. Solve is projections or master problems. Test error is per gold link (too "
+             "many and too few) or per node.",),
+        )  # fmt: skip

@@ -2,9 +2,8 @@ r"""Semantic roles under constraints: learning with and without inference.
 
 f(x, y) = sum_t W[y_t] . x_t over the candidates t of a predicate, y limited by constraints:
 
-* LO: candidates are learned and labelled one by one;
-* L+I: the weights of LO, the best labelling that satisfies the constraints;
-* IBT: the constraints hold in training too (M3N over the labellings that satisfy them).
+LO, L+I and IBT (:class:`structopt.ConstraintScheme`) leave them out, predict with them, or learn
+with them too.
 
 The constraints: no core argument twice; R-X and C-X only where X is; arguments do not overlap;
 core arguments only as the training data shows them with the predicate, if it is frequent there.
@@ -18,19 +17,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.datasets.srl import Sentence
+from structopt.datasets.srl import Sentence, load_srl, read_srl
 from structopt.errors import InvalidInputError
 from structopt.features.roles import OUTSIDE, Columns, Proposition, propositions
 from structopt.formulations.m3n import M3N
+from structopt.lab.harness import arguments
+from structopt.lab.harness.bench import Bench
+from structopt.lab.harness.measure import learn
+from structopt.lab.harness.study import Cell, Row
 from structopt.lab.harness.table import Table
 from structopt.learn.estimator import StructuredClassifier
+from structopt.learn.schemes import SCHEMES, ConstraintScheme
 from structopt.structures.constrain.rules import Rule, allowed, at_most_one, if_then, no_overlap
 from structopt.structures.constrain.structure import Constrained, constrain
 from structopt.structures.multiclass.structure import Multiclass
@@ -39,119 +43,122 @@ FREQUENT = 10
 """Training examples of a predicate from which on its core arguments count as known."""
 
 
-@dataclass(frozen=True)
-class Scheme:
-    """How one way of learning and predicting did on the test sentences."""
+@dataclass
+class SrlBench(Bench):
+    """LO, L+I and IBT on one split of some sentences.
 
-    name: str
-    precision: float
-    recall: float
-    broken: int
-    relative_gap: float
-    learning: float
-    predicting: float
+    Parameters
+    ----------
+    data : path, optional
+        A CoNLL-U file with roles; that of ``STRUCTOPT_DATA`` by default.
+    most : int, optional
+        Only the first sentences.
+    C, tol, max_iter : float, float, int
+        Of `M3N` and of its block Frank-Wolfe method.
+    seed : int
+        Of the split.
+    share : float
+        Of the sentences to learn from.
+    sentences : sequence of Sentence, optional
+        Others, from :func:`structopt.datasets.load_srl`.
+    """
 
-    @property
-    def f1(self) -> float:
-        """The harmonic mean of precision and recall over labelled arguments."""
-        both = self.precision + self.recall
-        return 0.0 if both == 0 else 2 * self.precision * self.recall / both
+    name = "srl"
 
+    data: str | None = arguments.argument(
+        None, "a CoNLL-U file with roles (STRUCTOPT_DATA's)", metavar="FILE"
+    )
+    most: int | None = arguments.argument(
+        None, "only the first N sentences", flag="--sentences", type=int, metavar="N"
+    )
+    C: float = arguments.argument(0.1, "of M3N")
+    max_iter: int = arguments.argument(30, "passes at most", flag="--rounds")
+    seed: int = arguments.argument(0, "of the split into training and test")
+    tol: float = 1e-2
+    share: float = 0.8
+    sentences: Sequence[Sentence] = ()
 
-@dataclass(frozen=True)
-class SrlBench:
-    """LO, L+I and IBT on one split."""
-
-    schemes: tuple[Scheme, ...]
-    training: int
-    left_out: int
-    test: int
-    features: int
-
-    def table(self) -> Table:
-        """Return the comparison as a table."""
-        rows = tuple(
-            (
-                s.name, f"{100 * s.precision:.2f}", f"{100 * s.recall:.2f}", f"{100 * s.f1:.2f}",
-                str(s.broken), f"{s.relative_gap:.1e}", f"{s.learning:.1f}", f"{s.predicting:.2f}",
+    def __post_init__(self) -> None:
+        sentences = self.sentences or (load_srl() if self.data is None else read_srl(self.data))
+        sentences = sentences[: self.most]
+        order = np.random.default_rng(self.seed).permutation(len(sentences))
+        cut = round(self.share * len(sentences))
+        self._known, self._new = (
+            propositions(sentences[i] for i in part) for part in (order[:cut], order[cut:])
+        )
+        if not self._known or not self._new:
+            raise InvalidInputError(
+                f"{len(sentences)} sentences hold {len(self._known)} predicates to learn from and "
+                f"{len(self._new)} to test on: give more sentences."
             )
-            for s in self.schemes
+
+    def cells(self) -> list[Cell]:
+        """Return a cell a scheme."""
+        return [{"scheme": scheme} for scheme in SCHEMES]
+
+    @cached_property
+    def problem(self) -> tuple[Constrained, list[Any], list[Any], list[Any], str]:
+        """The structure, inputs and outputs to learn from, inputs to test on, and sizes in words.
+
+        Predicates whose own labels break the constraints are left out.
+        """
+        labels = sorted({label for p in self._known for label in p.labels} | {OUTSIDE})
+        columns = Columns(self._known)
+        X, tests = ([(columns(p), p) for p in group] for group in (self._known, self._new))
+        Y = [list(p.labels) for p in self._known]
+        structure = constrain(Multiclass(labels), roles(labels, self._known))
+        broken = set(structure.fitted(X, Y).broken(X, Y))
+        kept = [i for i in range(len(X)) if i not in broken]
+        size = (
+            f"{len(kept)} predicates to learn from ({len(broken)} more break the constraints "
+            f"themselves and are left out), {len(tests)} to test on, {len(columns.names)} features "
+            "a label."
+        )
+        return structure, [X[i] for i in kept], [Y[i] for i in kept], tests, size
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Learn by one scheme, and test."""
+        structure, X, Y, tests, _ = self.problem
+        learner = StructuredClassifier(
+            structure, M3N(C=self.C), method="frank-wolfe", tol=self.tol, max_iter=self.max_iter,
+            random_state=self.seed,
+        )  # fmt: skip
+        scheme = ConstraintScheme(cell["scheme"], structure, learner=learner)
+        learning, began = learn(scheme, X, Y), time.process_time()
+        answers = scheme.predict(tests)
+        predicting = time.process_time() - began
+        assert scheme.model_ is not None, "a StructuredClassifier learned"
+        right = given = wanted = 0
+        for (_, p), answer in zip(tests, answers, strict=True):
+            right += sum(a == b != OUTSIDE for a, b in zip(p.labels, answer, strict=True))
+            given += sum(a != OUTSIDE for a in answer)
+            wanted += len(p.predicate.arguments)  # also those that no candidate stands for
+        return {
+            "precision": right / max(1, given),
+            "recall": right / max(1, wanted),
+            "f1": 2.0 * right / max(1, given + wanted),
+            "broken": len(structure.fitted(X, Y).broken(tests, answers)),
+            "relative_gap": scheme.model_.result_.certificate.relative_gap,
+            "learning": learning,
+            "predicting": predicting,
+        }
+
+    def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
+        """Return the comparison as a table."""
+        lines = tuple(
+            (
+                row["scheme"], *(f"{100 * row[key]:.2f}" for key in ("precision", "recall", "f1")),
+                f"{row['broken']}", f"{row['relative_gap']:.1e}", f"{row['learning']:.1f}",
+                f"{row['predicting']:.2f}",
+            )
+            for row in rows
         )  # fmt: skip
         columns = (
             "scheme", "precision %", "recall %", "F1 %", "broken", "gap", "learning s",
             "predicting s",
         )  # fmt: skip
-        notes = (
-            f"{self.training} predicates to learn from ({self.left_out} more break the constraints "
-            f"themselves and are left out), {self.test} to test on, {self.features} features a "
-            "label. broken: test predicates whose labels break the constraints.",
-        )
-        return Table("Semantic roles, with and without inference", columns, rows, notes)
-
-
-def bench_srl(
-    sentences: Sequence[Sentence],
-    *,
-    share: float = 0.8,
-    C: float = 1.0,
-    tol: float = 1e-2,
-    max_iter: int = 60,
-    seed: int = 0,
-    report: Callable[[str], None] = lambda text: None,
-) -> SrlBench:
-    """Learn from a share of the sentences by LO, L+I and IBT, and test on the others.
-
-    Parameters
-    ----------
-    sentences : sequence of Sentence
-        From :func:`structopt.datasets.load_srl`.
-    share : float
-        Of the sentences to learn from, drawn with ``seed``.
-    C, tol, max_iter : float, float, int
-        Of `M3N` and of its block Frank-Wolfe method.
-    report : callable
-        Told what is being done.
-    """
-    order = np.random.default_rng(seed).permutation(len(sentences))
-    cut = round(share * len(sentences))
-    known = propositions(sentences[i] for i in order[:cut])
-    new = propositions(sentences[i] for i in order[cut:])
-    if not known or not new:
-        raise InvalidInputError(
-            f"{len(sentences)} sentences hold {len(known)} predicates to learn from and {len(new)} "
-            "to test on: give more sentences."
-        )
-    labels = sorted({label for p in known for label in p.labels} | {OUTSIDE})
-    report("describing candidates")
-    columns = Columns(known)
-    rules = roles(labels, known)
-    examples, tests = ([(columns(p), p) for p in group] for group in (known, new))
-    gold = [list(p.labels) for p in known]
-    free = constrain(Multiclass(labels), rules).fitted(examples, gold)
-    left_out = set(free.broken(examples, gold))
-    kept = [i for i in range(len(known)) if i not in left_out]
-    examples, gold = [examples[i] for i in kept], [gold[i] for i in kept]
-
-    def learn(structure: Any, X: Any, Y: Any, name: str) -> tuple[StructuredClassifier, float]:
-        model = StructuredClassifier(
-            structure, M3N(C=C), method="frank-wolfe", tol=tol, max_iter=max_iter,
-            random_state=seed,
-            callbacks=[lambda r: report(f"{name}: round {r.round}, gap {r.relative_gap:.1e}")],
-        )  # fmt: skip
-        begun = time.process_time()
-        model.fit(X, Y)
-        return model, time.process_time() - begun
-
-    rows = sp.vstack([matrix for matrix, _ in examples], format="csr")
-    flat = [label for y in gold for label in y]
-    alone, seconds = learn(Multiclass(labels), rows, flat, "LO")
-    joint, joint_seconds = learn(constrain(Multiclass(labels), rules), examples, gold, "IBT")
-    schemes = [
-        _tested("LO", constrain(alone.structure_, []), alone, tests, free, seconds),
-        _tested("L+I", constrain(alone.structure_, rules), alone, tests, free, seconds),
-        _tested("IBT", joint.structure_, joint, tests, free, joint_seconds),
-    ]
-    return SrlBench(tuple(schemes), len(kept), len(left_out), len(new), len(columns.names))
+        notes = (f"{self.problem[-1]} broken: test predicates whose labels break the constraints.",)
+        return [Table("Semantic roles, with and without inference", columns, lines, notes)]
 
 
 def roles(labels: Sequence[str], training: Sequence[Proposition]) -> list[Rule]:
@@ -179,21 +186,3 @@ def roles(labels: Sequence[str], training: Sequence[Proposition]) -> list[Rule]:
         no_overlap(lambda p: p.spans, OUTSIDE),
         allowed(legal),
     ]
-
-
-def _tested(
-    name: str, structure: Any, model: StructuredClassifier, tests: Sequence[Any], free: Constrained,
-    learning: float,
-) -> Scheme:  # fmt: skip
-    begun = time.process_time()
-    answers = structure.predict(tests, model.result_.weights)
-    predicting = time.process_time() - begun
-    right = given = wanted = 0
-    for (_, p), answer in zip(tests, answers, strict=True):
-        right += sum(a == b != OUTSIDE for a, b in zip(p.labels, answer, strict=True))
-        given += sum(a != OUTSIDE for a in answer)
-        wanted += len(p.predicate.arguments)  # also those that no candidate stands for
-    return Scheme(
-        name, right / max(1, given), right / max(1, wanted), len(free.broken(tests, answers)),
-        model.result_.certificate.relative_gap, learning, predicting,
-    )  # fmt: skip

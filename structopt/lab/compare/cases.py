@@ -10,12 +10,14 @@ Backends need no entry: they come from :mod:`structopt.backends.registry`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from string import ascii_lowercase
 from typing import Any
 
 from structopt import datasets
+from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.formulations.l1_m3n import L1M3N
 from structopt.formulations.lp_struct import LPStruct
@@ -29,17 +31,39 @@ from structopt.structures.multiclass.structure import Multiclass
 
 @dataclass(frozen=True)
 class Data:
-    """A data set with its structure."""
+    """A data set with its structure, and what to test on, if anything."""
 
     structure: Structure
     X: Any
     Y: Any
+    test: tuple[Any, Any] | None = None
 
     @property
     def size(self) -> str:
         """How large it is, in words."""
         parts = sum(int(self.structure.part_count(y)) for y in self.Y)
         return f"{len(self.Y)} examples, {parts} parts"
+
+    @cached_property
+    def fitted(self) -> Structure:
+        """The structure that knows the data."""
+        return self.structure.fitted(self.X, self.Y)
+
+    @cached_property
+    def encoded(self) -> DataSet:
+        """The data, encoded once for all backends."""
+        return DataSet.of(self.fitted, self.X, self.Y)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A formulation on a data set, and the backends that are to solve it."""
+
+    formulation: str
+    data: str
+    objective: Formulation
+    given: Data
+    backends: Mapping[str, Any]
 
 
 # Constants at which the optimum is neither w = 0 nor free of slack; but on the chain CRF, which no

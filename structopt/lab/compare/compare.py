@@ -18,29 +18,30 @@ True
 
 from __future__ import annotations
 
+import math
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 from structopt.backends import registry
 from structopt.backends.base import Backend
-from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError, MissingDataError, StructoptError
 from structopt.formulations.base import Formulation
-from structopt.lab.compare.cases import DATA, DEFAULT, FORMULATIONS, Data
+from structopt.lab.compare.cases import DATA, DEFAULT, FORMULATIONS, Case, Data
 from structopt.lab.compare.sequences import Replay, replay
-from structopt.lab.harness.machine import Machine, turns
+from structopt.lab.harness.machine import Machine
+from structopt.lab.harness.measure import PATIENCE, CpuLimit, error_percent
+from structopt.lab.harness.output import write_files
+from structopt.lab.harness.runner import Watch, run
+from structopt.lab.harness.study import Cell, Study, in_turns
 from structopt.methods.cutting_plane import CuttingPlane
-from structopt.run.events import Round
-from structopt.run.interrupts import ending_at_once
 from structopt.run.result import Result
 
 Report = Callable[[str], None]
 
-PATIENCE = 5.0
-"""Wall seconds for each CPU second of the limit, for a solver that hangs or sleeps."""
 ROUNDING = 1e-9
 
 
@@ -54,16 +55,16 @@ class Run:
         CPU seconds, the compilation of the master included.
     result : Result or None
         None if the run ended with an error.
-    rescues : int
-        Rounds that the reference backend had to solve instead.
     reason : str
         Why it does not count; empty if it does.
+    right : float
+        Percentage of test parts that it predicts correctly; NaN without a test.
     """
 
     cpu: float
     result: Result | None
-    rescues: int = 0
     reason: str = ""
+    right: float = math.nan
 
 
 @dataclass
@@ -113,14 +114,18 @@ class Problem:
         return {backend: result for backend, result in middle.items() if result is not None}
 
     @property
-    def agree(self) -> bool:
-        """Whether no run's proved lower bound exceeds another's objective."""
+    def bounds(self) -> tuple[float, float]:
+        """The best lower and the best upper bound on the optimum that any run proved."""
         found = [run.result.certificate for r in self.runs.values() for run in r if run.result]
         proved = [c for c in found if c.exact]
-        if not proved:
-            return True
-        low, high = max(c.dual for c in proved), min(c.primal for c in proved)
-        return low <= high + ROUNDING * max(1.0, abs(high))
+        low = max((c.dual for c in proved), default=-math.inf)
+        return low, min((c.primal for c in proved), default=math.inf)
+
+    @property
+    def agree(self) -> bool:
+        """Whether no run's proved lower bound exceeds another's objective."""
+        low, high = self.bounds
+        return low <= high or low - high <= ROUNDING * max(1.0, abs(high))
 
 
 @dataclass
@@ -173,12 +178,11 @@ class Comparison:
 
     def write(self, folder: Any, *, command: str = "structopt.compare_backends(...)") -> list[Any]:
         """Write CSV, Markdown and HTML into a folder; return the files."""
-        from structopt.lab.compare.files import write_files
+        from structopt.lab.compare.files import files_of
 
-        return write_files(self, folder, command)
+        return write_files(folder, files_of(self, command))
 
 
-@ending_at_once()
 def compare_backends(
     formulations: Sequence[str] | Mapping[str, Formulation] | None = None,
     data: Sequence[str] | Mapping[str, tuple[Any, Any, Any]] | None = None,
@@ -215,89 +219,130 @@ def compare_backends(
     report : callable, optional
         Told in words what is going on.
     """
-    from threadpoolctl import threadpool_limits
-
     repeats = (2 if quick else 3) if repeats is None else repeats
     limit = (5.0 if quick else 20.0) if time_limit is None else time_limit
+    solvers = _solvers(backends)
+    chosen = _formulations(formulations)
+    sets, left_out = _data(data, quick)
+    cases = [
+        Case(name, data_name, formulation, given, solvers)
+        for data_name, given in sets.items()
+        for name, formulation in chosen.items()
+    ]
+    masters = (4 if quick else 8) if sequences else 0
+    watch: Watch = lambda step: report(step.label) if report is not None else None  # noqa: E731
+    done = compare_cases(cases, tol, limit, repeats, masters=masters, watch=watch)
+    done.left_out = left_out
+    return done
+
+
+def compare_cases(
+    cases: Sequence[Case],
+    tol: float,
+    limit: float,
+    repeats: int,
+    *,
+    masters: int = 0,
+    watch: Watch = lambda step: None,
+) -> Comparison:
+    """Run the backends of every case in turns; ``masters`` of each are solved again, if any."""
     if repeats < 1 or not limit > 0:
         raise InvalidInputError(
             f"repeats must be >= 1 and time_limit > 0; got {repeats} and {limit}."
         )
-    say = report or (lambda _: None)
-    solvers = _solvers(backends)
-    chosen = _formulations(formulations)
-    sets, left_out = _data(data, quick)
-    done = Comparison([], tol, limit, repeats, Machine.here(), left_out)
-    with threadpool_limits(1):
-        for data_name, given in sets.items():
-            structure = given.structure.fitted(given.X, given.Y)
-            encoded = DataSet.of(structure, given.X, given.Y)
-            for name, formulation in chosen.items():
-                problem = Problem(name, data_name, given.size, limit)
-                make = _Maker(structure, formulation, encoded, tol)
-                _measure(problem, make, solvers, repeats, say)
-                if sequences and problem.runs:
-                    takers = {b: solvers[b] for b in problem.runs}
-                    say(f"{name} on {data_name}: the masters again, warm and cold")
-                    problem.replay = replay(
-                        make.method, takers, masters=4 if quick else 8, limit=limit
-                    )
-                done.problems.append(problem)
-    return done
+    study, machine = Backends(cases, tol, limit, repeats, masters), Machine.here()
+    outcome = run(study, study.cells(), watch=watch)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    problems = [Problem(c.formulation, c.data, c.given.size, limit) for c in cases]
+    for cell, why in outcome.left_out:
+        problem = problems[cell["case"]]
+        problem.refusals[cell["backend"]] = why.partition(" Backends that take it")[0]
+    for row in outcome.rows:
+        problem = problems[row["case"]]
+        if "replay" in row:
+            problem.replay = row["replay"]
+        else:
+            problem.runs.setdefault(row["backend"], []).append(row["run"])
+    return Comparison(problems, tol, limit, repeats, machine)
 
 
-@dataclass(frozen=True)
-class _Maker:
-    structure: Any
-    formulation: Formulation
-    data: DataSet
+@dataclass
+class Backends(Study):
+    """The study: a cell is one repetition by one backend, or the masters again, warm and cold."""
+
+    name = "compare"
+    excuses: ClassVar[tuple[type[Exception], ...]] = (IncompatibleError,)
+
+    cases: Sequence[Case]
     tol: float
+    limit: float
+    repeats: int
+    masters: int = 0
 
-    def method(self, backend: Any, **options: Any) -> CuttingPlane:
-        return CuttingPlane(
-            self.structure, self.formulation, self.data, backend=backend, tol=self.tol, **options
+    def __post_init__(self) -> None:
+        self._takers: dict[int, dict[str, Any]] = {}
+
+    def cells(self) -> list[Cell]:
+        """Return the cells of all cases, one after the other."""
+        found: list[Cell] = []
+        for number, case in enumerate(self.cases):
+            found += in_turns([{"case": number, "backend": b} for b in case.backends], self.repeats)
+            found += [{"case": number, "masters": self.masters}] if self.masters else []
+        return found
+
+    def label(self, cell: Cell) -> str:
+        """Name a cell in the progress line."""
+        case = self.cases[cell["case"]]
+        what = "the masters again, warm and cold"
+        if "backend" in cell:
+            what = f"{cell['backend']}, repetition {cell['turn'] + 1} of {self.repeats}"
+        return f"{case.formulation} on {case.data}: {what}"
+
+    def warm_up(self, cell: Cell) -> None:
+        """Run two rounds, so that compiled loops are ready before time is taken."""
+        if "backend" not in cell:
+            return
+        backend = self.cases[cell["case"]].backends[cell["backend"]]
+        first = self.method(cell, backend, max_iter=2, time_limit=self.limit)
+        self._takers.setdefault(cell["case"], {})[cell["backend"]] = backend
+        _guarded(first)
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Solve once, or replay."""
+        case, takers = self.cases[cell["case"]], self._takers.get(cell["case"], {})
+        if "backend" not in cell:
+            make = partial(self.method, cell)
+            masters = cell["masters"]
+            return {"replay": takers and replay(make, takers, masters=masters, limit=self.limit)}
+        start, clock = time.process_time(), CpuLimit(self.limit)
+        method = self.method(
+            cell, takers[cell["backend"]], time_limit=PATIENCE * self.limit, callbacks=[clock]
         )
+        result, reason = _guarded(method)
+        cpu, right = time.process_time() - start, math.nan
+        if result is not None:
+            reason = _why_not(result, cpu, self.limit)
+            if case.given.test is not None:
+                wrong = error_percent(case.given.fitted, result.weights, *case.given.test)
+                right = 100.0 - wrong
+        return {"run": Run(cpu, result, reason, right)}
+
+    def method(self, cell: Cell, backend: Any, **options: Any) -> CuttingPlane:
+        """Return a cutting-plane run of a case that has not begun."""
+        case = self.cases[cell["case"]]
+        return CuttingPlane(
+            case.given.fitted, case.objective, case.given.encoded, backend=backend, tol=self.tol,
+            **options,
+        )  # fmt: skip
 
 
-def _measure(
-    problem: Problem, make: _Maker, solvers: Mapping[str, Any], repeats: int, say: Report
-) -> None:
-    label = f"{problem.formulation} on {problem.data}"
-    for name, backend in solvers.items():
-        say(f"{label}: warming up {name}")
-        try:
-            first = make.method(backend, max_iter=2, time_limit=problem.limit)
-        except IncompatibleError as refusal:
-            problem.refusals[name] = str(refusal).partition(" Backends that take it")[0]
-            continue
-        problem.runs[name] = []
-        _guarded(first)  # compiled loops are ready before time is taken
-    for turn in range(repeats if problem.runs else 0):
-        for name in turns(list(problem.runs), turn):
-            say(f"{label}: {name}, repetition {turn + 1} of {repeats}")
-            problem.runs[name].append(_run(make, solvers[name], problem.limit))
-
-
-def _run(make: _Maker, backend: Any, limit: float) -> Run:
-    start = time.process_time()
-
-    def out_of_time(_: Round) -> bool:
-        return time.process_time() - start > limit
-
-    method = make.method(backend, time_limit=PATIENCE * limit, callbacks=[out_of_time])
-    result, reason = _guarded(method)
-    cpu, rescues = time.process_time() - start, 0
-    if result is not None:
-        rescues = len(result.rescued)
-        reason = _why_not(result, cpu, limit, rescues)
-    return Run(cpu, result, rescues, reason)
-
-
-def _why_not(result: Result, cpu: float, limit: float, rescues: int) -> str:
+def _why_not(result: Result, cpu: float, limit: float) -> str:
     if cpu > limit or result.status in ("callback", "time_limit"):
         return f"not within {limit:g} CPU seconds (gap {result.certificate.relative_gap:.1e})"
     if not result.certificate.certified:
         return f"{result.status}, not certified (gap {result.certificate.relative_gap:.1e})"
+    rescues = len(result.rescued)
     return f"the reference solved {rescues} rounds instead" if rescues else ""
 
 

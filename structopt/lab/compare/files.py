@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from structopt.lab.compare.page import comparison_page
 from structopt.lab.compare.tables import LIMITATIONS, cpu_split, sequence_tables, tables
+from structopt.lab.harness.output import markdown
 from structopt.lab.harness.table import Table
 
 if TYPE_CHECKING:
@@ -22,29 +22,18 @@ COLUMNS = (
 )  # fmt: skip
 
 
-def write_files(done: Comparison, folder: str | os.PathLike[str], command: str) -> list[Path]:
-    """Write ``compare.csv``, ``compare-sequences.csv``, ``compare.md`` and ``compare.html``."""
-    from structopt.lab.compare.page import write_benchmark
-
-    home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    files = {"compare.csv": runs_table(done).csv(), "compare.md": markdown(done, command)}
+def files_of(done: Comparison, command: str) -> dict[str, str | bytes]:
+    """Return ``compare.csv``, ``compare-sequences.csv``, ``compare.md`` and ``compare.html``."""
+    text = markdown("Solver comparison", tables(done), command=command, machine=done.machine)
+    limits = "\n".join(f"- {limit}" for limit in LIMITATIONS)
+    files: dict[str, str | bytes] = {
+        "compare.csv": runs_table(done).csv(),
+        "compare.md": f"{text}\n### Limitations\n\n{limits}\n",
+        "compare.html": comparison_page(done, command=command),
+    }
     for table in sequence_tables(done):
         files["compare-sequences.csv"] = table.csv()
-    for name, content in files.items():
-        (home / name).write_text(content, encoding="utf-8", newline="")
-    write_benchmark(done, home / "compare.html", command=command)
-    return [*(home / name for name in files), home / "compare.html"]
-
-
-def markdown(done: Comparison, command: str) -> str:
-    """Return all tables, with the command, the machine and the limitations."""
-    shown = "\n".join(table.markdown() for table in tables(done))
-    limits = "\n".join(f"- {limit}" for limit in LIMITATIONS)
-    return (
-        f"# Solver comparison\n\n`{command}`\n\n{done.machine}\n\n{shown}\n"
-        f"### Limitations\n\n{limits}\n"
-    )
+    return files
 
 
 def runs_table(done: Comparison) -> Table:

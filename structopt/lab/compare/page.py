@@ -8,12 +8,10 @@ that it solves within tau times the best time,
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from structopt.files import write_atomically
 from structopt.lab.compare.stats import profile
 from structopt.lab.compare.tables import LIMITATIONS, cost_table, ranking_table, sequence_tables
 from structopt.report.draw.charts import comparison_charts, count, figure, time_chart
@@ -29,48 +27,30 @@ if TYPE_CHECKING:
 MOST_ROUNDS = 25  # of each of many runs on one page: some fifty runs stay below a megabyte
 
 
-def write_benchmark(
-    done: Comparison,
-    path: str | os.PathLike[str],
-    *,
-    title: str = "structopt: solver comparison",
-    command: str = "",
-) -> None:
-    """Write a comparison as one self-contained HTML file.
-
-    Parameters
-    ----------
-    done : Comparison
-    path : path
-        The file, written whole or not at all.
-    title, command : str
-        Heading of the page, and the command that made it.
-    """
+def comparison_page(done: Comparison, *, command: str = "") -> bytes:
+    """Return a comparison as one self-contained HTML file; ``command`` is what made it."""
     made = f"<p>Made by <code>{text(command)}</code></p>" if command else ""
     limits = "".join(f"<li>{text(limit)}</li>" for limit in LIMITATIONS)
-    write_atomically(
-        path,
-        page(
-            title,
-            _verdict(done),
-            made,
-            f'<p class="soft">{text(done.machine)}</p>',
-            section("Ranking", _table(ranking_table(done), words=(0, 1)), _profile(done)),
-            section("CPU seconds", _table(cost_table(done), words=(0,))),
-            *(
-                section("Warm starts", _table(t, words=(0, 1)), _sequences(done))
-                for t in sequence_tables(done)
-            ),
-            section(
-                "Problems",
-                '<p class="soft">Each backend\'s middle repetition. Seconds below are wall time, '
-                "which other load on the machine lengthens.</p>",
-                *(_problem(i, p) for i, p in enumerate(done.problems)),
-            ),
-            section("Limitations", f"<ul>{limits}</ul>"),
-            script=SCRIPT,
-            policy=policy(),
+    return page(
+        "structopt: solver comparison",
+        _verdict(done),
+        made,
+        f'<p class="soft">{text(done.machine)}</p>',
+        section("Ranking", _table(ranking_table(done), words=(0, 1)), _profile(done)),
+        section("CPU seconds", _table(cost_table(done), words=(0,))),
+        *(
+            section("Warm starts", _table(t, words=(0, 1)), _sequences(done))
+            for t in sequence_tables(done)
         ),
+        section(
+            "Problems",
+            '<p class="soft">Each backend\'s middle repetition. Seconds below are wall time, '
+            "which other load on the machine lengthens.</p>",
+            *(_problem(i, p) for i, p in enumerate(done.problems)),
+        ),
+        section("Limitations", f"<ul>{limits}</ul>"),
+        script=SCRIPT,
+        policy=policy(),
     )
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from structopt.backends import registry
 from structopt.backends.base import MasterSolution
-from structopt.lab.harness.machine import turns
+from structopt.lab.harness.study import turns
 from structopt.master.lagrangian import Lagrangian
 from structopt.master.separation import separate
 from structopt.methods.cutting_plane import CuttingPlane

@@ -6,6 +6,7 @@ True
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from structopt.lab.compare.stats import SHIFT, ranking
@@ -74,8 +75,7 @@ def cost_table(done: Comparison) -> Table:
     for problem in done.problems:
         cells = (_cost(problem, backend) for backend in done.backends)
         rows.append((f"{problem.formulation}, {problem.data}", *cells))
-    sizes = {p.data: p.size for p in done.problems}
-    notes = ["CPU seconds. " + "; ".join(f"{d}: {s}" for d, s in sizes.items()) + "."]
+    notes = ["CPU seconds. " + _sizes(done)]
     reasons = {f"{b}: {why}" for p in done.problems for b, why in p.refusals.items()}
     notes += [f"{REFUSED}: " + " ".join(sorted(reasons))] if reasons else []
     failures = [
@@ -107,9 +107,14 @@ def _cost(problem: Problem, backend: str) -> str:
     return f"{problem.cost(backend):.3f}" if problem.solved(backend) else "failed"
 
 
+def _sizes(done: Comparison) -> str:
+    return "; ".join({f"{p.data}: {p.size}": None for p in done.problems}) + "."
+
+
 def split_table(done: Comparison) -> Table:
-    """Return where the time of each whole run went."""
+    """Return where the time of each whole run went, and how well it predicts, if that is known."""
     rows = []
+    tested = any(not math.isnan(r.right) for p in done.problems for b in p.runs for r in p.runs[b])
     for problem in done.problems:
         for backend in problem.runs:
             run = problem.middle(backend)
@@ -126,14 +131,15 @@ def split_table(done: Comparison) -> Table:
                     f"{c.primal:.6g}",
                     f"{c.relative_gap:.1e}",
                     "yes" if c.certified else "no",
+                    *([f"{run.right:.1f}"] if tested else []),
                 )
             )
     return Table(
         "Whole runs: where the time went",
         ("problem", "backend", "oracle", "lift", "solve", "other", "rounds", "cuts", "objective",
-         "gap", "certified"),
+         "gap", "certified", *(["test %"] if tested else [])),
         tuple(rows),
-        ("CPU seconds of the middle repetition, divided as the wall time was.",),
+        ("CPU seconds of the middle repetition, divided as the wall time was. " + _sizes(done),),
     )  # fmt: skip
 
 

@@ -1,15 +1,17 @@
-"""Pictures: matplotlib, and the default chart of numbers beside the paper's."""
+"""Pictures with matplotlib."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
 
 from structopt.errors import MissingDependencyError
 from structopt.report.draw.theme import OKABE_ITO
-
-if TYPE_CHECKING:
-    from structopt.lab.harness.experiment import Number
+from structopt.report.series import BoundSeries, bound_limits, gap_floor
+from structopt.run.result import Result
 
 
 def new_figure(width: float = 9.0, height: float = 5.0) -> Any:
@@ -29,33 +31,35 @@ def new_figure(width: float = 9.0, height: float = 5.0) -> Any:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def draw_numbers(numbers: Sequence[Number], figure: Any) -> None:
-    """Draw one panel a metric: a dot with its spread for every label, here and in the paper."""
-    metrics = list(dict.fromkeys(number.metric for number in numbers))
-    labels = list(dict.fromkeys(number.label for number in numbers))
-    figure.set_size_inches(max(4.5, 3.2 * len(metrics)), 1.6 + 0.4 * len(labels))
-    panels = figure.subplots(1, len(metrics), sharey=True, squeeze=False)[0]
-    for panel, metric in zip(panels, metrics, strict=True):
-        for kind, marker, color, shift in (
-            ("here", "o", OKABE_ITO[0], -0.12),
-            ("paper", "D", OKABE_ITO[1], 0.12),
-        ):
-            points = [
-                (
-                    number.value if kind == "here" else number.paper,
-                    labels.index(number.label) + shift,
-                    number.spread if kind == "here" else number.paper_spread,
-                )
-                for number in numbers
-                if number.metric == metric
-            ]
-            for x, y, spread in points:
-                if x is not None:
-                    panel.errorbar(x, y, xerr=spread, marker=marker, color=color, linestyle="")
-            panel.plot([], [], marker=marker, color=color, linestyle="", label=kind)
-        panel.set_xlabel(metric)
-        panel.grid(True, axis="x", color="0.9")
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_yticks(range(len(labels)), labels)
-    panels[0].invert_yaxis()
-    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
+def png(figure: Any) -> bytes:
+    """Return a figure as a file."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=120)
+    return buffer.getvalue()
+
+
+def draw_bounds(results: Mapping[str, Result], figure: Any, *, title: str = "") -> None:
+    """Draw how the bounds of several runs close (dashed: lower ones), and their relative gaps.
+
+    Bounds hold until the next round, so lines are steps; early ones may lie outside the frame.
+    """
+    runs = {name: BoundSeries.of(result) for name, result in results.items()}
+    tolerance = min(result.certificate.tolerance for result in results.values())
+    floor = gap_floor(runs.values(), tolerance)
+    left, right = figure.subplots(1, 2)
+    for i, (name, run) in enumerate(runs.items()):
+        look = {"color": OKABE_ITO[i % len(OKABE_ITO)], "drawstyle": "steps-post"}
+        primal, dual = (np.where(np.isfinite(b), b, np.nan) for b in (run.primal, run.dual))
+        gaps = np.where(np.isfinite(run.relative_gap), run.relative_gap, np.nan)
+        left.plot(run.seconds, primal, label=name, **look)
+        left.plot(run.seconds, dual, linestyle="--", **look)
+        right.plot(run.rounds, np.maximum(gaps, floor), **look)
+    left.set(xlabel="seconds", ylabel="objective", ylim=bound_limits(runs.values()))
+    right.set(xlabel="rounds", ylabel="relative gap", yscale="log")
+    if tolerance > 0:
+        right.axhline(tolerance, color="0.4", linewidth=1.0, linestyle=":")
+    for axes in (left, right):
+        axes.grid(True, color="0.9")
+        axes.spines[["top", "right"]].set_visible(False)
+    figure.suptitle(title)
+    left.legend(frameon=False)

@@ -1,10 +1,4 @@
-"""What every benchmark needs: fair turns, medians, and a record of where it ran.
-
->>> turns(["a", "b", "c"], 1)
-['b', 'c', 'a']
->>> Sample((3.0, 1.0, 2.0)).median
-2.0
-"""
+"""Where, when and with what something was measured."""
 
 from __future__ import annotations
 
@@ -12,8 +6,6 @@ import datetime
 import importlib.metadata
 import os
 import platform
-import statistics
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,29 +14,6 @@ PACKAGES = (
     "networkx", "python-crfsuite", "ufal.chu-liu-edmonds",
 )  # fmt: skip
 """Packages whose version changes what is measured."""
-
-
-def turns(names: Sequence[str], turn: int) -> list[str]:
-    """Return the order of a turn: each competitor goes first equally often."""
-    start = turn % len(names)
-    return [*names[start:], *names[:start]]
-
-
-@dataclass(frozen=True)
-class Sample:
-    """Repeated measurements of one number."""
-
-    values: tuple[float, ...]
-
-    @property
-    def median(self) -> float:
-        """The middle value: one disturbed repetition does not move it."""
-        return statistics.median(self.values)
-
-    @property
-    def range(self) -> str:
-        """Least and most, in words."""
-        return f"{min(self.values):.3g}-{max(self.values):.3g}"
 
 
 @dataclass(frozen=True)

@@ -1,21 +1,17 @@
-"""Running an experiment's cells: those that are not stored yet, one by one."""
+"""Running a study's cells: those that are not stored yet, one by one, each on one thread."""
 
 from __future__ import annotations
 
-import os
+import json
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Literal
 
 from threadpoolctl import threadpool_limits
 
-from structopt.lab.harness.experiment import Cell, Experiment, Row
 from structopt.lab.harness.store import Store, fingerprint
+from structopt.lab.harness.study import TURN, Cell, Row, Study
 from structopt.run.interrupts import ending_at_once
-
-Setting = Literal["small", "full"]
 
 
 @dataclass(frozen=True)
@@ -25,17 +21,17 @@ class Step:
     Attributes
     ----------
     label : str
-        The cell that begins, or "" at the end.
+        What begins, or "" at the end.
     done, total : int
-        Cells that are finished, and all.
+        Cells that are finished, and all; 0 of 0 where there are none to count.
     seconds_left : float or None
         From the mean of those finished in this run.
     """
 
     label: str
-    done: int
-    total: int
-    seconds_left: float | None
+    done: int = 0
+    total: int = 0
+    seconds_left: float | None = None
 
 
 Watch = Callable[[Step], None]
@@ -43,81 +39,89 @@ Watch = Callable[[Step], None]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What an experiment has so far.
+    """What a study has so far.
 
     Attributes
     ----------
     rows : tuple of Row
-        The finished cells, in the order of the experiment.
+        The finished cells, in their order.
     total : int
-        All cells of the setting.
+        All cells.
     interrupted : bool
         Ctrl-C ended the run; what was finished is kept.
+    left_out : tuple of (Cell, str)
+        Contenders that were excused, and why.
     """
 
     rows: tuple[Row, ...]
     total: int
     interrupted: bool = False
-
-
-def keys_of(experiment: Experiment, cells: Sequence[Cell]) -> list[str]:
-    """Return the fingerprints of some cells."""
-    return [fingerprint(experiment.name, experiment.version, cell) for cell in cells]
-
-
-def stored(experiment: Experiment, setting: Setting, out: str | os.PathLike[str]) -> Outcome:
-    """Return what is in the output folder for a setting, and run nothing."""
-    keys = keys_of(experiment, experiment.cells(setting == "full"))
-    store = Store(folder_of(experiment, out))
-    return Outcome(tuple(store.rows[key] for key in keys if key in store.rows), len(keys))
+    left_out: tuple[tuple[Cell, str], ...] = ()
 
 
 def run(
-    experiment: Experiment,
-    setting: Setting,
-    out: str | os.PathLike[str],
+    study: Study,
+    cells: Sequence[Cell],
     *,
+    store: Store | None = None,
     watch: Watch = lambda step: None,
 ) -> Outcome:
     """Run the cells that are not stored, each on one thread, and store them as they finish.
 
     Parameters
     ----------
-    experiment : Experiment
-    setting : {"small", "full"}
-    out : path
-        The folder that holds one folder an experiment.
+    study : Study
+    cells : sequence of Cell
+    store : Store, optional
+        Of cells that were finished before, and of these; without it they are only returned.
     watch : callable
         Called with a :class:`Step` before every cell and at the end.
 
     Raises
     ------
     StructoptError
-        Whatever a cell raises on purpose, such as data that are missing; what was finished is kept.
+        Whatever a cell raises on purpose, such as data that are missing, unless the study excuses
+        it; what was finished is kept.
     """
-    cells = experiment.cells(setting == "full")
-    keys = keys_of(experiment, cells)
-    store = Store(folder_of(experiment, out))
-    todo = [(key, cell) for key, cell in zip(keys, cells, strict=True) if key not in store.rows]
+    keys = keys_of(study, cells)
+    rows: dict[str, Row] = {} if store is None else store.rows
+    todo = [(key, cell) for key, cell in zip(keys, cells, strict=True) if key not in rows]
     done = len(cells) - len(todo)
+    warm: set[str] = set()
+    lost: dict[str, tuple[Cell, str]] = {}
     began, interrupted = time.perf_counter(), False
     for k, (key, cell) in enumerate(todo):
+        contender = {name: value for name, value in cell.items() if name != TURN}
+        who = json.dumps(contender)
+        if who in lost:
+            continue
         each = (time.perf_counter() - began) / k if k else None
         left = None if each is None else each * (len(todo) - k)
-        watch(Step(experiment.label(cell), done + k, len(cells), left))
-        start = time.process_time()
+        watch(Step(study.label(cell), done + k, len(cells), left))
         try:
+            # the one place where threads are limited: CPU seconds mean the same in all studies
             with ending_at_once(), threadpool_limits(limits=1):
-                numbers = experiment.run(cell)
+                if who not in warm:
+                    study.warm_up(cell)
+                    warm.add(who)
+                start = time.process_time()
+                numbers = study.run(cell)
         except KeyboardInterrupt:
             interrupted = True
             break
-        store.add(key, cell, numbers | {"cell_cpu": time.process_time() - start})
-    rows = tuple(store.rows[key] for key in keys if key in store.rows)
-    watch(Step("", len(rows), len(cells), 0.0))
-    return Outcome(rows, len(cells), interrupted)
+        except study.excuses as reason:
+            lost[who] = contender, str(reason)
+            continue
+        numbers = numbers | {"cell_cpu": time.process_time() - start}
+        if store is None:
+            rows[key] = cell | numbers
+        else:
+            store.add(key, cell, numbers)
+    found = tuple(rows[key] for key in keys if key in rows)
+    watch(Step("", len(found), len(cells), 0.0))
+    return Outcome(found, len(cells), interrupted, tuple(lost.values()))
 
 
-def folder_of(experiment: Experiment, out: str | os.PathLike[str]) -> Path:
-    """Return the folder of one experiment."""
-    return Path(out) / experiment.name
+def keys_of(study: Study, cells: Sequence[Cell]) -> list[str]:
+    """Return the fingerprints of some cells."""
+    return [fingerprint(study.name, study.version, cell) for cell in cells]

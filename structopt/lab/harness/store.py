@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from structopt.errors import InvalidInputError
-from structopt.lab.harness.experiment import Cell, Row
+from structopt.lab.harness.study import Cell, Row
 
 logger = logging.getLogger(__name__)
 

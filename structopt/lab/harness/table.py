@@ -18,12 +18,8 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
-
-from structopt.lab.harness.machine import Machine
 
 
 @dataclass(frozen=True)
@@ -55,21 +51,3 @@ class Table:
 
 def _line(cells: Sequence[str]) -> str:
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
-
-
-def write_tables(
-    name: str,
-    tables: Sequence[Table],
-    machine: Machine,
-    command: str,
-    folder: str | os.PathLike[str],
-) -> list[Path]:
-    """Write ``name.md`` with all tables and ``name-1.csv``, ... with one each; return the files."""
-    home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    head = f"# {name}\n\n`{command}`\n\n{machine}\n\n"
-    files = {home / f"{name}.md": head + "\n".join(table.markdown() for table in tables)}
-    files |= {home / f"{name}-{i}.csv": table.csv() for i, table in enumerate(tables, start=1)}
-    for path, content in files.items():
-        path.write_text(content, encoding="utf-8", newline="")
-    return list(files)

@@ -10,8 +10,10 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from structopt.datasets import make_constrained_labels
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, mean
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce import curves
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, mean
 from structopt.learn.schemes import SCHEMES, ConstraintScheme
 from structopt.structures.label_vector.structure import LabelVector
 

@@ -15,8 +15,10 @@ import numpy as np
 from structopt.datasets.srl import Sentence, load_srl
 from structopt.features.roles import OUTSIDE, Columns, Proposition, propositions
 from structopt.lab.bench.srl import roles
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, mean
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce import curves
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, mean
 from structopt.learn.schemes import SCHEMES, ConstraintScheme
 from structopt.structures.constrain.structure import constrain
 from structopt.structures.multiclass.structure import Multiclass

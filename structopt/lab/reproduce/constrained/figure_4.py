@@ -16,8 +16,10 @@ import scipy.sparse as sp
 
 from structopt.datasets.columns import ColumnSentence, load_conll2000
 from structopt.features.words import WordFeatures
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, mean
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce import curves
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, mean
 from structopt.learn.schemes import ConstraintScheme
 from structopt.structures.base.integer.rows import LinearRows
 from structopt.structures.constrain.rules import Labelling

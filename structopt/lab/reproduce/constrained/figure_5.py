@@ -7,8 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce import curves
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number
 from structopt.learn.bounds import global_error, local_error
 
 BEST = (0.0, 0.1, 0.2)

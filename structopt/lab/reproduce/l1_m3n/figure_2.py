@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from structopt.datasets import chain_crf, make_chain_crf
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, deviation, mean
+from structopt.lab.harness.measure import error_percent
+from structopt.lab.harness.study import Cell, Row, every, where
+from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.l1_m3n import sparse_models
 from structopt.lab.reproduce.l1_m3n.sparse_models import MODELS
-from structopt.learn.estimator import accuracy
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.structures.chain.structure import Chain
 
 GRID: dict[str, tuple[float, ...]] = {
@@ -65,39 +65,28 @@ class L1M3nFigure2(Experiment):
 
     def numbers(self, rows: Sequence[Row]) -> list[Number]:
         """Return the error of every model at its best constant."""
-        found = []
-        for parts in dict.fromkeys(row["parts"] for row in rows):
-            here = [row for row in rows if row["parts"] == parts]
-            label = f"train {round(SEQUENCES / parts)}"
-            for model in MODELS:
-                number = sparse_models.best(here, GRID, model)[1]
-                found.append(replace(number, label=label, metric=f"{model} %"))
-            truths = [row.get("truth") for row in here]
-            found.append(Number(label, f"{TRUTH} %", mean(truths), deviation(truths)))
+        found = sparse_models.at_their_best(rows, "parts", _label)
+        for parts in every(rows, "parts"):
+            truths = [row.get("truth") for row in where(rows, parts=parts)]
+            found.append(Number(_label(parts), f"{TRUTH} %", mean(truths), deviation(truths)))
         return found
 
     def remarks(self, rows: Sequence[Row]) -> list[str]:
         """Say which constants were chosen, and what the paper's curves look like."""
-        chosen: dict[str, set[float]] = {model: set() for model in MODELS}
-        for parts in {row["parts"] for row in rows}:
-            here = [row for row in rows if row["parts"] == parts]
-            for model in MODELS:
-                chosen[model].add(GRID[model][sparse_models.best(here, GRID, model)[0]])
         return [
             "Paper: between 0.18 and 0.30, falling with the size; CRF by far the worst, L1-M3N, "
             "L1-CRF and LapM3N alike and best, M3N and L2-CRF alike in between.",
             "Spreads are over fields and parts, and fields differ most.",
-            sparse_models.edges(chosen, GRID),
+            sparse_models.edges(rows, "parts", GRID),
         ]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:
         """Draw error against training size."""
-        points = [
-            {"training size": int(n.label.split()[1]), n.metric.removesuffix(" %"): n.value}
-            for n in self.numbers(rows)
-        ]
-        lines = (*MODELS, TRUTH)
-        curves.draw(figure, points, x="training size", lines=lines, ylabel="error %")
+        sparse_models.draw(self.numbers(rows), figure, "training size", (*MODELS, TRUTH))
+
+
+def _label(parts: int) -> str:
+    return f"train {round(SEQUENCES / parts)}"
 
 
 def split(X: Sequence[Any], Y: Sequence[Any], chosen: Any) -> tuple[Any, Any]:
@@ -112,9 +101,8 @@ def split(X: Sequence[Any], Y: Sequence[Any], chosen: Any) -> tuple[Any, Any]:
 def true_error(field: int, X: Sequence[Any], Y: Sequence[Any]) -> float:
     """Return the error of the field that drew the labels."""
     crf = chain_crf(seed=field)
-    structure = Chain(labels=[0, 1]).fitted(X, Y)
-    predicted = structure.predict(X, np.concatenate([crf.state.ravel(), crf.transition.ravel()]))
-    return 100.0 * (1.0 - accuracy(structure, Y, predicted))
+    weights = np.concatenate([crf.state.ravel(), crf.transition.ravel()])
+    return error_percent(Chain(labels=[0, 1]).fitted(X, Y), weights, X, Y)
 
 
 experiment = L1M3nFigure2()

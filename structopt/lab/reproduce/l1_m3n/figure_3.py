@@ -9,10 +9,12 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.datasets import chain_crf, make_chain_crf
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.l1_m3n import sparse_models
 from structopt.lab.reproduce.l1_m3n.figure_2 import SEQUENCES, split
 from structopt.lab.reproduce.l1_m3n.sparse_models import MODELS
+from structopt.lab.reproduce.number import Number
 from structopt.report.draw.theme import OKABE_ITO
 
 CONSTANTS = {

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from string import ascii_lowercase
 from typing import Any, ClassVar
 
 import numpy as np
 
 from structopt.datasets import load_letters
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.l1_m3n import sparse_models
 from structopt.lab.reproduce.l1_m3n.sparse_models import MODELS
+from structopt.lab.reproduce.number import Number
 
 GRID: dict[str, tuple[float, ...]] = {
     "CRF": (0.0,),
@@ -60,21 +60,10 @@ class L1M3nFigure4(Experiment):
 
     def numbers(self, rows: Sequence[Row]) -> list[Number]:
         """Return the error of every model at its best constant."""
-        found = []
-        for size in dict.fromkeys(row["words"] for row in rows):
-            here = [row for row in rows if row["words"] == size]
-            for model in MODELS:
-                number = sparse_models.best(here, GRID, model)[1]
-                found.append(replace(number, label=f"OCR{size}", metric=f"{model} %"))
-        return found
+        return sparse_models.at_their_best(rows, "words", lambda size: f"OCR{size}")
 
     def remarks(self, rows: Sequence[Row]) -> list[str]:
         """Say which constants were chosen, and what the paper's bars look like."""
-        chosen: dict[str, set[float]] = {model: set() for model in MODELS}
-        for size in {row["words"] for row in rows}:
-            here = [row for row in rows if row["words"] == size]
-            for model in MODELS:
-                chosen[model].add(GRID[model][sparse_models.best(here, GRID, model)[0]])
         at = {(n.label, n.metric): n.value or 0.0 for n in self.numbers(rows)}
         leads = ", ".join(
             f"{at[label, 'L1-M3N %'] - value:+.1f} on {label}"
@@ -88,17 +77,13 @@ class L1M3nFigure4(Experiment):
             f"Error of L1-M3N minus M3N: {leads}. Where that is above 0 it contradicts the paper, "
             "which does not say how constants were chosen. Perhaps an l1 norm has little to "
             "discard where nearly every pixel matters for some letter; that was not tested.",
-            sparse_models.edges(chosen, GRID),
+            sparse_models.edges(rows, "words", GRID),
             f"Largest certified gap: {max(gaps, default=0.0):.3f}.",
         ]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:
         """Draw error against words."""
-        points = [
-            {"words": int(n.label.removeprefix("OCR")), n.metric.removesuffix(" %"): n.value}
-            for n in self.numbers(rows)
-        ]
-        curves.draw(figure, points, x="words", lines=MODELS, ylabel="error %")
+        sparse_models.draw(self.numbers(rows), figure, "words")
 
 
 def words(size: int, fold: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:

@@ -6,22 +6,20 @@ from collections.abc import Sequence
 from string import ascii_lowercase
 from typing import Any, ClassVar
 
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
-from structopt.lab.reproduce.l1_m3n import three_algorithms
+from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.l1_m3n.figure_4 import words
-from structopt.lab.reproduce.l1_m3n.three_algorithms import CUTTING, EM, SUBGRADIENT
+from structopt.lab.reproduce.l1_m3n.three_algorithms import (
+    CUTTING,
+    EM,
+    SUBGRADIENT,
+    ThreeAlgorithms,
+)
 
 FIXED = 1.0
 """C of EM, which the paper keeps fixed but does not state."""
-VALUES = {
-    SUBGRADIENT: (12.0, 14.0, 16.0, 18.0, 20.0, 22.0),
-    CUTTING: (5.0, 10.0, 20.0),
-    EM: (4.0, 9.0, 25.0, 49.0, 100.0),
-}
-"""The paper's axes show sqrt(lambda) from 12 to 22, and, for EM, up to 10; no cutting planes."""
 
 
-class L1M3nFigure6(Experiment):
+class L1M3nFigure6(ThreeAlgorithms):
     """Zhu, Xing and Zhang (2009), Figure 6: OCR100."""
 
     name = "l1-m3n-figure-6"
@@ -34,28 +32,21 @@ class L1M3nFigure6(Experiment):
         "here, are added."
     )
 
-    def cells(self, full: bool) -> list[Cell]:
-        """One job an algorithm, constant and fold to train on."""
-        folds, step = (10, 1) if full else (1, 2)
-        return [
-            {"algorithm": algorithm, "value": value, "fold": fold, "words": 100}
-            for algorithm, values in VALUES.items()
-            for value in values[::step]
-            for fold in range(folds)
-        ]
+    values: ClassVar = {
+        SUBGRADIENT: (12.0, 14.0, 16.0, 18.0, 20.0, 22.0),
+        CUTTING: (5.0, 10.0, 20.0),
+        EM: (4.0, 9.0, 25.0, 49.0, 100.0),
+    }
+    """The paper's axes: sqrt(lambda) from 12 to 22, and, for EM, up to 10; no cutting planes."""
+    folds, fixed, tol, labels = (1, 10), FIXED, 5e-2, tuple(ascii_lowercase)
 
-    def run(self, cell: Cell) -> dict[str, Any]:
-        """Learn on words of one fold, test on those of the others."""
-        train, test = words(cell["words"], cell["fold"])
-        found, _ = three_algorithms.solve(
-            cell["algorithm"], cell["value"], train, test, list(ascii_lowercase), fixed=FIXED,
-            tol=5e-2, max_iter=2000,
-        )  # fmt: skip
-        return found
+    def more(self, algorithm: str) -> Cell:
+        """The number of words."""
+        return {"words": 100}
 
-    def numbers(self, rows: Sequence[Row]) -> list[Number]:
-        """Return error and CPU seconds."""
-        return three_algorithms.error_and_time(rows)
+    def part(self, cell: Cell) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Words of one fold, and those of the others."""
+        return words(cell["words"], cell["fold"])
 
     def remarks(self, rows: Sequence[Row]) -> list[str]:
         """Say what the paper says."""
@@ -65,10 +56,6 @@ class L1M3nFigure6(Experiment):
             "fold for 600 rounds, error 0.45, not converged; here they reach the gap in seconds, "
             "since their masters are regularised."
         ]
-
-    def draw(self, rows: Sequence[Row], figure: Any) -> None:
-        """Draw errors and times."""
-        three_algorithms.draw(rows, figure)
 
 
 experiment = L1M3nFigure6()

@@ -12,9 +12,11 @@ from structopt.features.pages import PageFeatures
 from structopt.formulations.l1_m3n import L1M3N
 from structopt.formulations.laplace_m3n import LaplaceM3N
 from structopt.formulations.m3n import M3N
-from structopt.lab.harness import curves
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.lab.harness.measure import learn
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce import curves
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.learn.estimator import StructuredClassifier
 from structopt.structures.hierarchy.structure import Hierarchy
 

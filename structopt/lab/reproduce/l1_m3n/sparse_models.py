@@ -8,7 +8,8 @@ LapM3N                   KL from a Laplace prior + C sum of hinges
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,12 @@ from structopt.arrays import Floats
 from structopt.formulations.l1_m3n import L1M3N
 from structopt.formulations.laplace_m3n import LaplaceM3N
 from structopt.formulations.m3n import M3N
-from structopt.lab.harness.experiment import Number, Row, deviation, mean
-from structopt.lab.harness.measure import learn
+from structopt.lab.harness.measure import error_percent, learn
+from structopt.lab.harness.study import Row, every, where
+from structopt.lab.reproduce import curves
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.learn.baselines.crf import CRF
-from structopt.learn.estimator import StructuredClassifier, accuracy
+from structopt.learn.estimator import StructuredClassifier
 from structopt.structures.chain.structure import Chain
 
 MODELS = ("CRF", "L2-CRF", "L1-CRF", "M3N", "L1-M3N", "LapM3N")
@@ -64,8 +67,7 @@ def along(
         model = model_of(name, constant, labels, tol=tol, max_iter=max_iter)
         seconds.append(learn(model, *train))
         w, gap = weights_of(model)
-        structure = model.structure_
-        errors.append(100.0 * (1.0 - accuracy(structure, test[1], structure.predict(test[0], w))))
+        errors.append(error_percent(model.structure_, w, *test))
         gaps.append(gap)
         weights.append(w)
     return {"errors": errors, "seconds": seconds, "gaps": gaps, "weights": weights}
@@ -78,20 +80,40 @@ def weights_of(model: Any) -> tuple[Floats, float | None]:
     return model.result_.weights, model.result_.certificate.relative_gap
 
 
-def best(rows: Sequence[Row], grid: Mapping[str, Sequence[float]], name: str) -> tuple[int, Number]:
+def best(rows: Sequence[Row], name: str) -> tuple[int, Number]:
     """Return the constant with the lowest mean error over draws, and that error."""
-    errors = np.array([row["errors"] for row in rows if row["model"] == name], dtype=np.float64)
+    errors = np.array([row["errors"] for row in where(rows, model=name)], dtype=np.float64)
     if not len(errors):
-        return 0, Number("", name, None)
+        return 0, Number("", f"{name} %", None)
     k = int(errors.mean(axis=0).argmin())
-    return k, Number("", name, mean(errors[:, k]), deviation(errors[:, k]))
+    return k, Number("", f"{name} %", mean(errors[:, k]), deviation(errors[:, k]))
 
 
-def edges(chosen: Mapping[str, set[float]], grid: Mapping[str, Sequence[float]]) -> str:
+def at_their_best(rows: Sequence[Row], key: str, label: Callable[[Any], str]) -> list[Number]:
+    """Return the error of every model at its best constant, for each value of a key."""
+    return [
+        replace(best(where(rows, **{key: value}), model)[1], label=label(value))
+        for value in every(rows, key)
+        for model in MODELS
+    ]
+
+
+def edges(rows: Sequence[Row], key: str, grid: Mapping[str, Sequence[float]]) -> str:
     """Return a sentence on the constants that were chosen, and which end the grid."""
     parts = []
-    for name, values in chosen.items():
+    for name in MODELS:
+        found = (best(where(rows, **{key: value}), name)[0] for value in every(rows, key))
+        values = {grid[name][k] for k in found}
         at_edge = len(grid[name]) > 1 and values & {min(grid[name]), max(grid[name])}
         shown = ", ".join(f"{v:g}" for v in sorted(values))
         parts.append(f"{name} {shown}" + (" (an end of the grid)" if at_edge else ""))
     return "Constants with the lowest mean test error: " + "; ".join(parts) + "."
+
+
+def draw(numbers: Sequence[Number], figure: Any, x: str, lines: Sequence[str] = MODELS) -> None:
+    """Draw errors against the number that their labels end with."""
+    points = [
+        {x: int("".join(c for c in n.label if c.isdigit())), n.metric.removesuffix(" %"): n.value}
+        for n in numbers
+    ]
+    curves.draw(figure, points, x=x, lines=lines, ylabel="error %")

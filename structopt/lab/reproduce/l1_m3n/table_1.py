@@ -7,10 +7,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from structopt.lab.harness.experiment import Experiment, Number, Row
+from structopt.lab.harness.study import Row, every, where
+from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.l1_m3n.figure_3 import irrelevant
 from structopt.lab.reproduce.l1_m3n.figure_5 import ROOTS, SCALE, SHARES, L1M3nFigure5
 from structopt.lab.reproduce.l1_m3n.three_algorithms import AXIS, CUTTING, EM, SUBGRADIENT
+from structopt.lab.reproduce.number import Number
 
 ZERO = 1e-4
 """Smaller weights count as 0 in EM, as in the paper; in the others only exact zeros do."""
@@ -48,8 +50,8 @@ class L1M3nTable1(L1M3nFigure5):
     def numbers(self, rows: Sequence[Row]) -> list[Number]:
         """Return the counts beside the paper's."""
         found, noise = [], irrelevant()
-        for algorithm, value in dict.fromkeys((row["algorithm"], row["value"]) for row in rows):
-            here = [r for r in rows if (r["algorithm"], r["value"]) == (algorithm, value)]
+        for algorithm, value in every(rows, "algorithm", "value"):
+            here = where(rows, algorithm=algorithm, value=value)
             used = np.abs(np.mean([row["weights"] for row in here], axis=0)) > (
                 ZERO if algorithm == EM else 0.0
             )

@@ -10,17 +10,20 @@ with the mean, and not at all with the sum.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
 from structopt.formulations.adaptive_m3n import AdaptiveM3N
 from structopt.formulations.l1_ball_m3n import L1BallM3N
 from structopt.formulations.l1_m3n import L1M3N
-from structopt.lab.harness.experiment import Number, Row, deviation, mean
-from structopt.lab.harness.measure import learn, proof
-from structopt.learn.estimator import StructuredClassifier, accuracy
+from structopt.lab.harness.measure import error_percent, learn, proof
+from structopt.lab.harness.study import Cell, Row, every, where
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, deviation, mean
+from structopt.learn.estimator import StructuredClassifier
 from structopt.report.draw.theme import OKABE_ITO
 from structopt.structures.chain.structure import Chain
 
@@ -28,62 +31,93 @@ SUBGRADIENT, CUTTING, EM = "sub-gradient", "cutting plane", "EM"
 AXIS = {SUBGRADIENT: "sqrt(lambda)", CUTTING: "sqrt(C)", EM: "lambda"}
 
 
-def solve(
-    algorithm: str,
-    value: float,
-    train: tuple[Any, Any],
-    test: tuple[Any, Any],
-    labels: Sequence[Any],
-    *,
-    fixed: float,
-    tol: float,
-    max_iter: int,
-) -> tuple[dict[str, Any], Any]:
-    """Learn by one algorithm at one place of its axis; return its numbers and its weights."""
-    formulation, method = {
-        SUBGRADIENT: (L1BallM3N(radius=value**2), "subgradient"),
-        CUTTING: (L1M3N(C=value**2 / len(train[0])), "cutting-plane"),
-        EM: (AdaptiveM3N(C=fixed, lam=value), "em"),
-    }[algorithm]
-    model = StructuredClassifier(
-        Chain(labels=labels), formulation, method=method, tol=tol, max_iter=max_iter
-    )
-    seconds = learn(model, *train)
-    weights, structure = model.result_.weights, model.structure_
-    error = 1.0 - accuracy(structure, test[1], structure.predict(test[0], weights))
-    return {"error": 100.0 * error, "seconds": seconds} | proof(model), weights
+class ThreeAlgorithms(Experiment):
+    """Error and training time of each algorithm along its constants.
 
+    Attributes
+    ----------
+    values : dict of str to tuple of float
+        By algorithm, the places on its axis.
+    folds : (int, int)
+        Parts to train on in turn, in the small and the full setting; the small one skips every
+        second value.
+    fixed, tol : float
+        C of EM, and the relative gap at which all stop.
+    labels : sequence
+    """
 
-def error_and_time(rows: Sequence[Row]) -> list[Number]:
-    """Return the error and the CPU seconds of every algorithm at every constant."""
-    found = []
-    for algorithm, value in dict.fromkeys((row["algorithm"], row["value"]) for row in rows):
-        here = [r for r in rows if (r["algorithm"], r["value"]) == (algorithm, value)]
-        label = f"{algorithm}, {AXIS[algorithm]} {value:g}"
-        for key, metric in (("error", "error %"), ("seconds", "CPU s")):
-            values = [row[key] for row in here]
-            found.append(Number(label, metric, mean(values), deviation(values)))
-        found.append(Number(label, "largest gap", max(row["relative_gap"] for row in here)))
-    return found
+    values: ClassVar[Mapping[str, Sequence[float]]]
+    folds: ClassVar[tuple[int, int]]
+    fixed: ClassVar[float]
+    tol: ClassVar[float]
+    labels: ClassVar[Sequence[Any]]
 
+    @abstractmethod
+    def part(self, cell: Cell) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Return what to learn from and what to test on."""
 
-def draw(rows: Sequence[Row], figure: Any) -> None:
-    """Draw errors above and CPU seconds below, a column each algorithm."""
-    names = list(dict.fromkeys(row["algorithm"] for row in rows))
-    figure.set_size_inches(3.6 * len(names), 5.5)
-    grid = figure.subplots(2, len(names), sharey="row", squeeze=False)
-    for column, name in enumerate(names):
-        here = [row for row in rows if row["algorithm"] == name]
-        places = sorted({row["value"] for row in here})
-        for axes, key, text in zip(
-            grid[:, column], ("error", "seconds"), ("error %", "CPU s"), strict=True
-        ):
-            values = [[row[key] for row in here if row["value"] == at] for at in places]
-            spreads = [deviation(v) or 0.0 for v in values]
-            axes.errorbar(places, [np.mean(v) for v in values], spreads, color=OKABE_ITO[0],
-                          marker="o", markersize=3, capsize=2)  # fmt: skip
-            axes.set_ylabel(text if column == 0 else "")
-            axes.grid(True, color="0.9")
-            axes.spines[["top", "right"]].set_visible(False)
-        grid[0, column].set_title(name)
-        grid[1, column].set_xlabel(AXIS[name])
+    def more(self, algorithm: str) -> Cell:
+        """Return what else is in the cells of an algorithm."""
+        return {}
+
+    def cells(self, full: bool) -> list[Cell]:
+        """One job an algorithm, constant and part to train on."""
+        return [
+            {"algorithm": algorithm, "value": value, "fold": fold} | self.more(algorithm)
+            for algorithm, values in self.values.items()
+            for value in values[:: 1 if full else 2]
+            for fold in range(self.folds[full])
+        ]
+
+    def run(self, cell: Cell) -> dict[str, Any]:
+        """Learn by one algorithm at one place of its axis."""
+        (train, test), value = self.part(cell), cell["value"]
+        formulation, method = {
+            SUBGRADIENT: (L1BallM3N(radius=value**2), "subgradient"),
+            CUTTING: (L1M3N(C=value**2 / len(train[0])), "cutting-plane"),
+            EM: (AdaptiveM3N(C=cell.get("C", self.fixed), lam=value), "em"),
+        }[cell["algorithm"]]
+        model = StructuredClassifier(
+            Chain(labels=self.labels), formulation, method=method, tol=self.tol, max_iter=2000
+        )
+        seconds = learn(model, *train)
+        weights = model.result_.weights
+        error = error_percent(model.structure_, weights, *test)
+        return {"error": error, "seconds": seconds} | proof(model) | self.kept(weights)
+
+    def kept(self, weights: Any) -> dict[str, Any]:
+        """Return what is kept of the weights."""
+        return {}
+
+    def numbers(self, rows: Sequence[Row]) -> list[Number]:
+        """Return the error and the CPU seconds of every algorithm at every constant."""
+        found = []
+        for algorithm, value in every(rows, "algorithm", "value"):
+            here = where(rows, algorithm=algorithm, value=value)
+            label = f"{algorithm}, {AXIS[algorithm]} {value:g}"
+            for key, metric in (("error", "error %"), ("seconds", "CPU s")):
+                values = [row[key] for row in here]
+                found.append(Number(label, metric, mean(values), deviation(values)))
+            found.append(Number(label, "largest gap", max(row["relative_gap"] for row in here)))
+        return found
+
+    def draw(self, rows: Sequence[Row], figure: Any) -> None:
+        """Draw errors above and CPU seconds below, a column each algorithm."""
+        names = every(rows, "algorithm")
+        figure.set_size_inches(3.6 * len(names), 5.5)
+        grid = figure.subplots(2, len(names), sharey="row", squeeze=False)
+        for column, name in enumerate(names):
+            here = where(rows, algorithm=name)
+            places = sorted({row["value"] for row in here})
+            for axes, key, text in zip(
+                grid[:, column], ("error", "seconds"), ("error %", "CPU s"), strict=True
+            ):
+                values = [[row[key] for row in here if row["value"] == at] for at in places]
+                spreads = [deviation(v) or 0.0 for v in values]
+                axes.errorbar(places, [np.mean(v) for v in values], spreads, color=OKABE_ITO[0],
+                              marker="o", markersize=3, capsize=2)  # fmt: skip
+                axes.set_ylabel(text if column == 0 else "")
+                axes.grid(True, color="0.9")
+                axes.spines[["top", "right"]].set_visible(False)
+            grid[0, column].set_title(name)
+            grid[1, column].set_xlabel(AXIS[name])

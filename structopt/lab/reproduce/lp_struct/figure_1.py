@@ -8,7 +8,9 @@ from typing import Any
 from structopt import datasets
 from structopt.engines.dataset import DataSet
 from structopt.formulations.lp_struct import LPStruct
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.report.draw.theme import OKABE_ITO
 from structopt.structures.multiclass.structure import Multiclass

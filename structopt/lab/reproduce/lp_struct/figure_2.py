@@ -8,8 +8,10 @@ from typing import Any
 from structopt import datasets
 from structopt.features.words import WordFeatures
 from structopt.formulations.lp_struct import LPStruct
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, mean
 from structopt.lab.harness.measure import CpuLimit, learn, proof
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, mean
 from structopt.lab.reproduce.tagging import draw
 from structopt.learn.estimator import StructuredClassifier
 from structopt.report.draw.theme import OKABE_ITO
@@ -47,7 +49,7 @@ class Times(Experiment):
         """Train once and note the CPU time after every round."""
         sentences = [(s.words, s.tags) for s in datasets.load_medpost()]
         (train,) = draw(sentences, (cell["train"],), cell["draw"], WordFeatures(("word",)))
-        clock = CpuLimit(cell["limit"])
+        clock = CpuLimit(cell["limit"], last=True)
         model = StructuredClassifier(
             Chain(), LPStruct(cell["C"]), backend=BACKENDS[cell["solver"]], tol=cell["tol"],
             callbacks=[clock],

@@ -10,8 +10,10 @@ from structopt.backends import registry
 from structopt.features.words import WordFeatures
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.lab.harness.measure import CpuLimit, learn, proof
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.lab.reproduce.tagging import draw, error
 from structopt.learn.baselines.crf import CRF
 from structopt.learn.baselines.hmm import HMM
@@ -181,7 +183,7 @@ def _model(cell: Cell) -> Any:
         )  # fmt: skip
     return StructuredClassifier(
         Chain(), LPStruct(cell["C"]), backend=BACKENDS[name], tol=cell["tol"],
-        callbacks=[CpuLimit(cell["limit"])],
+        callbacks=[CpuLimit(cell["limit"], last=True)],
     )  # fmt: skip
 
 

@@ -11,8 +11,10 @@ import numpy as np
 from structopt import datasets
 from structopt.datasets.nbest import NBestList
 from structopt.formulations.lp_struct import LPStruct
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row, deviation, mean
 from structopt.lab.harness.measure import learn, proof
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.learn.estimator import StructuredClassifier
 from structopt.structures.lattice.structure import Lattice
 from structopt.structures.references.structure import References

@@ -8,7 +8,8 @@ from typing import Any
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.m3n import M3N
-from structopt.lab.harness.experiment import Number, Row
+from structopt.lab.harness.study import Row
+from structopt.lab.reproduce.number import Number
 from structopt.methods.online.perceptron import Perceptron
 from structopt.methods.saddle.extragradient import SaddleExtragradient
 from structopt.report.draw.theme import OKABE_ITO
@@ -17,7 +18,6 @@ from structopt.structures.base.structure import Structure
 EXTRAGRADIENT, PERCEPTRON = "extragradient", "averaged perceptron"
 LEARNERS = (EXTRAGRADIENT, PERCEPTRON)
 PLACES = (1, 2, 5, 10, 20, 50, 100, 200, 400, 600)
-"""Where the perceptron is measured; the extragradient method at the ends of its rounds."""
 
 
 def trace(
@@ -29,8 +29,13 @@ def trace(
     iterations: int,
     parts: int,
     errors: Callable[[Floats], dict[str, float]],
+    places: Sequence[int] = PLACES,
 ) -> dict[str, Any]:
-    """Run a learner; return iterations, test and validation errors, and training loss a part."""
+    """Run a learner; return iterations, test and validation errors, and training loss a part.
+
+    The perceptron is measured at ``places`` and at the end; the extragradient method at the ends of
+    its rounds, where its relative gaps are told too.
+    """
     found: dict[str, list[Any]] = {"iterations": [], "loss": []}
 
     def measure(n: int, weights: Floats, loss: float | None) -> None:
@@ -43,11 +48,12 @@ def trace(
             value = saddle.step().value
             w = saddle.current
             measure(saddle.iterations, w, (value - float(w @ w) / (2.0 * C)) / parts)
-        return found | {"relative_gap": saddle.history[-1].relative_gap}
+        gaps = [record.relative_gap for record in saddle.history]
+        return found | {"relative_gap": gaps[-1], "gaps": gaps}
     perceptron = Perceptron(structure, M3N(C), data, max_iter=iterations)
     for n in range(1, iterations + 1):
         perceptron.step()
-        if n in PLACES or n == iterations:
+        if n in places or n == iterations:
             measure(n, perceptron.model(), None)
     return dict(found)
 

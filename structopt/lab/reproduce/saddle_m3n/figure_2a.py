@@ -12,7 +12,9 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.datasets.lidar import load_lidar
 from structopt.engines.dataset import DataSet
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number
 from structopt.lab.reproduce.saddle_m3n import curves as saddle_curves
 from structopt.structures.cut.structure import GraphCut
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from structopt.arrays import Floats
 from structopt.datasets.hansards import (
-    AlignedSentences,
     alignment_error_rate,
     load_hansards,
     load_hansards_corpus,
@@ -16,7 +16,9 @@ from structopt.datasets.hansards import (
 )
 from structopt.engines.dataset import DataSet
 from structopt.features.word_pairs import WordPairs
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number
 from structopt.lab.reproduce.saddle_m3n import curves as saddle_curves
 from structopt.structures.matching.structure import Matching
 
@@ -51,34 +53,12 @@ class SaddleM3nFigure2b(Experiment):
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn on hand-aligned pairs; measure on others after every few passes."""
-        gold, dev, corpus = load_hansards("test"), load_hansards("dev"), load_hansards_corpus()
-        words = WordPairs(
-            [*corpus[0], *gold.left, *dev.left], [*corpus[1], *gold.right, *dev.right]
-        )
-        n, first = cell["train"], cell["held"]
-        X, X_dev = _inputs(words, gold), _inputs(words, dev)
-        Y = [
-            one_to_one(sure or possible, x.shape[:2])
-            for x, sure, possible in zip(X[:n], gold.sure[:n], gold.possible[:n], strict=True)
-        ]
-        structure = Matching(false_negative=MISSED).fitted(X[:n], Y)
-        edges = sum(x.shape[0] * x.shape[1] for x in X[:n])
-
-        def errors(weights: Floats) -> dict[str, float]:
-            sets = (("validation", X_dev, dev, 0), ("test", X, gold, first))
-            return {
-                name: 100.0 * alignment_error_rate(
-                    structure.predict(inputs[start:], weights), pairs.sure[start:],
-                    pairs.possible[start:],
-                )
-                for name, inputs, pairs, start in sets
-            }  # fmt: skip
-
+        task = Alignments.of(cell["train"], cell["held"])
         found = saddle_curves.trace(
-            cell["learner"], structure, DataSet.of(structure, X[:n], Y), C=math.inf,
-            iterations=cell["iterations"], parts=edges, errors=errors,
+            cell["learner"], task.structure, task.data, C=math.inf,
+            iterations=cell["iterations"], parts=task.edges, errors=task.errors,
         )  # fmt: skip
-        return found | {"edges": edges}
+        return found | {"edges": task.edges}
 
     def numbers(self, rows: Sequence[Row]) -> list[Number]:
         """Return the alignment error rates; the paper's figure shows no readable numbers."""
@@ -97,8 +77,52 @@ class SaddleM3nFigure2b(Experiment):
         saddle_curves.draw(rows, figure)
 
 
-def _inputs(words: WordPairs, sentences: AlignedSentences) -> list[Any]:
-    return [words.features(e, f) for e, f in zip(sentences.left, sentences.right, strict=True)]
+@dataclass(frozen=True)
+class Alignments:
+    """Hand-aligned pairs: the first to learn from, others to test on, the dev pairs to choose by.
+
+    Attributes
+    ----------
+    structure, data
+        Fitted to, and made of, the pairs to learn from.
+    edges : int
+        Their candidate edges.
+    sets : dict of str to (inputs, sure, possible)
+        "validation" and "test".
+    """
+
+    structure: Matching
+    data: DataSet
+    edges: int
+    sets: dict[str, tuple[list[Any], Any, Any]]
+
+    @classmethod
+    def of(cls, train: int, held: int) -> Alignments:
+        """Learn from the first ``train`` test pairs, test on those after the first ``held``."""
+        gold, dev, corpus = load_hansards("test"), load_hansards("dev"), load_hansards_corpus()
+        words = WordPairs(
+            [*corpus[0], *gold.left, *dev.left], [*corpus[1], *gold.right, *dev.right]
+        )
+        X, X_dev = (
+            [words.features(e, f) for e, f in zip(pairs.left, pairs.right, strict=True)]
+            for pairs in (gold, dev)
+        )
+        known = list(zip(X, gold.sure, gold.possible, strict=True))[:train]
+        Y = [one_to_one(sure or possible, x.shape[:2]) for x, sure, possible in known]
+        structure = Matching(false_negative=MISSED).fitted(X[:train], Y)
+        sets = {
+            "validation": (X_dev, dev.sure, dev.possible),
+            "test": (X[held:], gold.sure[held:], gold.possible[held:]),
+        }
+        edges = sum(x.shape[0] * x.shape[1] for x in X[:train])
+        return cls(structure, DataSet.of(structure, X[:train], Y), edges, sets)
+
+    def errors(self, weights: Floats) -> dict[str, float]:
+        """Return the alignment error rates in percent."""
+        return {
+            name: 100.0 * alignment_error_rate(self.structure.predict(X, weights), sure, possible)
+            for name, (X, sure, possible) in self.sets.items()
+        }
 
 
 experiment = SaddleM3nFigure2b()

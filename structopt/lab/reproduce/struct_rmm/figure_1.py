@@ -11,7 +11,9 @@ from structopt import datasets
 from structopt.engines.dataset import DataSet
 from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
-from structopt.lab.harness.experiment import Cell, Experiment, Number, Row
+from structopt.lab.harness.study import Cell, Row
+from structopt.lab.reproduce.experiment import Experiment
+from structopt.lab.reproduce.number import Number
 from structopt.lab.reproduce.struct_rmm.relative_margins import largest_projection
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.report.draw.theme import OKABE_ITO

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -11,8 +10,7 @@ import numpy as np
 from structopt.engines.dataset import DataSet
 from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
-from structopt.methods.cutting_plane import CuttingPlane
-from structopt.run.result import Result
+from structopt.lab.harness.measure import solve
 from structopt.structures.base.oracles import best_other, worst
 
 LIMIT = 30.0
@@ -50,12 +48,14 @@ def compare_margins(
     data = DataSet.of(fitted, X, Y)
     plain, relative, unfinished = [], [], 0
     for c in C:
-        result = _solve(fitted, StructSVM(c), data, tol)
+        result = solve(fitted, StructSVM(c), data, tol=tol, time_limit=LIMIT).result
         unfinished += result.status != "optimal"
         plain.append(Tried(c, 1.0, *errors(fitted, result.weights)))
         largest = largest_projection(data, result.weights)
         for fraction in fractions if largest > 0 else ():
-            bounded = _solve(fitted, StructRMM(c, fraction * largest), data, tol)
+            bounded = solve(
+                fitted, StructRMM(c, fraction * largest), data, tol=tol, time_limit=LIMIT
+            ).result
             unfinished += bounded.status != "optimal"
             relative.append(Tried(c, fraction, *errors(fitted, bounded.weights)))
     svm, rmm = chosen(plain), chosen(relative or plain)
@@ -88,9 +88,3 @@ def chosen(tried: Sequence[Tried]) -> Tried:
 
 def _both(tried: Sequence[Tried]) -> float:
     return (chosen(tried).test + min(tried, key=lambda t: t.test).validation) / 2
-
-
-def _solve(structure: Any, formulation: Any, data: Any, tol: float) -> Result:
-    end = time.process_time() + LIMIT
-    late = [lambda record: time.process_time() > end]
-    return CuttingPlane(structure, formulation, data, tol=tol, callbacks=late).solve()

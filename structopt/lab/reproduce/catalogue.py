@@ -13,11 +13,16 @@ import importlib
 import importlib.util
 import os
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
 
 from structopt.datasets.home import VARIABLE, data_home
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.lab.harness.experiment import Experiment
-from structopt.lab.harness.runner import stored
+from structopt.lab.harness.runner import Outcome, keys_of
+from structopt.lab.harness.store import Store
+from structopt.lab.reproduce.experiment import Experiment
+
+Setting = Literal["small", "full"]
 
 LP_STRUCT = "Wang and Shawe-Taylor (2009)"
 STRUCT_RMM = "Shivaswamy and Jebara (2009)"
@@ -110,6 +115,18 @@ def missing_data(experiment: Experiment) -> list[str]:
         for name in experiment.data
         if not ((home / name).is_file() or (home / name.removesuffix(".gz")).is_file())
     ]
+
+
+def folder_of(experiment: Experiment, out: str | os.PathLike[str]) -> Path:
+    """Return the folder of one experiment."""
+    return Path(out) / experiment.name
+
+
+def stored(experiment: Experiment, setting: Setting, out: str | os.PathLike[str]) -> Outcome:
+    """Return what is in the output folder for a setting, and run nothing."""
+    keys = keys_of(experiment, experiment.cells(setting == "full"))
+    rows = Store(folder_of(experiment, out)).rows
+    return Outcome(tuple(rows[key] for key in keys if key in rows), len(keys))
 
 
 def status(entry: Entry, out: str | os.PathLike[str]) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from structopt.lab.harness.experiment import Row
+from structopt.lab.harness.study import Row
 
 
 def paired_p(rows: Sequence[Row], a: str, b: str) -> float | None:

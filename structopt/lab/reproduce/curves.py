@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from structopt.lab.harness.experiment import Number, Row, deviation, mean
+from structopt.lab.harness.study import Row
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.report.draw.theme import OKABE_ITO
 
 

@@ -1,0 +1,69 @@
+r"""Numbers found here beside those of a paper, and what is made of several draws.
+
+>>> Number("LP (7)", "BLEU %", 32.1, spread=0.4, paper=32.35).ours
+'32.1 ± 0.4'
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Number:
+    """One entry of the paper's table, or point of its figure, and what was found here.
+
+    Attributes
+    ----------
+    label, metric : str
+        Row and column, such as "CRF" and "error %".
+    value : float or None
+        Found here; None where nothing is known yet.
+    spread : float or None
+        Standard deviation over draws.
+    paper, paper_spread : float or None
+        The paper's; None where it gives none.
+    """
+
+    label: str
+    metric: str
+    value: float | None
+    spread: float | None = None
+    paper: float | None = None
+    paper_spread: float | None = None
+
+    @property
+    def ours(self) -> str:
+        """What was found here, as text."""
+        return _text(self.value, self.spread)
+
+    @property
+    def theirs(self) -> str:
+        """The paper's number, as text."""
+        return _text(self.paper, self.paper_spread)
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """Return the mean of what is there, None of nothing.
+
+    >>> mean([1.0, None, 3.0]), mean([])
+    (2.0, None)
+    """
+    known = [value for value in values if value is not None]
+    return statistics.fmean(known) if known else None
+
+
+def deviation(values: Iterable[float | None]) -> float | None:
+    """Return the sample standard deviation, None of fewer than two values."""
+    known = [value for value in values if value is not None]
+    return statistics.stdev(known) if len(known) > 1 else None
+
+
+def _text(value: float | None, spread: float | None) -> str:
+    if value is None or math.isnan(value):
+        return "-"
+    text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+    return text if spread is None else f"{text} ± {spread:.2g}"

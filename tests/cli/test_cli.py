@@ -4,14 +4,17 @@ import io
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import replace
 
 import pytest
 
 import structopt
 from structopt.cli import commands as cli
+from structopt.errors import MissingDependencyError
 from structopt.lab import demo
+from structopt.lab.compare.compare import Comparison
+from structopt.methods.cutting_plane import CuttingPlane
 from structopt.run.interrupts import ending_at_once
 
 
@@ -71,40 +74,37 @@ def test_bad_numbers_are_one_line(capsys):
 
 def test_a_folder_that_cannot_be_is_one_line(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(demo, "_plans", lambda quick: [])
+    monkeypatch.setattr(demo, "compare_cases", lambda *a, **k: Comparison([], 1e-2, 1.0, 1, None))
     assert cli.main(["demo", "--out", str(tmp_path / "file")]) == 2
     assert "FileExistsError" in one_line(capsys)
 
 
 def test_interrupt(in_a_terminal, monkeypatch, capsys, tmp_path):
     """Ctrl-C in the middle of a run, which itself ends with its best model, ends the demo."""
-
-    def interrupted(record):
-        signal.raise_signal(signal.SIGINT)
-
-    @contextmanager
-    def watch(label, tol):
-        yield interrupted
-
-    monkeypatch.setattr(cli, "plain_progress", watch)
+    monkeypatch.setattr(CuttingPlane, "step", lambda self: signal.raise_signal(signal.SIGINT))
     assert cli.main(["demo", "--quick", "--out", str(tmp_path)]) == 130
-    assert one_line(capsys) == "structopt: interrupted\n"
+    assert capsys.readouterr().err.endswith("\nstructopt: interrupted\n")
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
     """``structopt demo --quick`` as a user runs it: exit code, what it printed, its data."""
     out, kept = tmp_path_factory.mktemp("demo") / "new" / "folder", []
-    run_demo, printed = demo.run_demo, io.StringIO()
+    compare, printed, told = demo.compare_cases, io.StringIO(), io.StringIO()
 
     def keep(*args, **kwargs):
-        kept.append(run_demo(*args, **kwargs))
+        kept.append(compare(*args, **kwargs))
         return kept[-1]
 
-    with pytest.MonkeyPatch.context() as patch, redirect_stdout(printed):
-        patch.setattr(demo, "run_demo", keep)
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        redirect_stdout(printed),
+        redirect_stderr(told),
+    ):
+        patch.setattr(demo, "compare_cases", keep)
         code = cli.main(["demo", "--quick", "--out", str(out)])
-    return code, printed.getvalue(), out, kept[0]
+    return code, printed.getvalue(), told.getvalue(), out, kept[0]
 
 
 @pytest.fixture(scope="module")
@@ -113,16 +113,16 @@ def quick(ran):
 
 
 def test_demo(ran):
-    code, printed, out, done = ran
+    code, printed, _, out, done = ran
     assert code == 0
     for problem in done.problems:
         assert len(problem.runs) >= 2
-        assert f"{problem.name}: all runs are certified, and the backends agree" in printed
-        for run in problem.runs:
-            assert f"{run.result.certificate.primal:.5g}" in printed
+        words = f"{problem.formulation}: all runs are certified, and the backends agree"
+        assert words in " ".join(printed.split())
+        for result in problem.results.values():
+            assert f"{result.certificate.primal:.6g}" in printed
     stems = ("m3n", "elastic-net", "lp-struct")
-    assert {path.name for path in done.files} == {path.name for path in out.iterdir()}
-    assert {path.name for path in done.files} == {
+    assert {path.name for path in out.iterdir()} == {
         f"{s}{e}" for s in stems for e in (".html", ".png")
     }
     assert "certified" in (out / "m3n.html").read_text(encoding="utf-8")
@@ -130,63 +130,45 @@ def test_demo(ran):
 
 def test_demo_backends_agree(quick):
     for problem in quick.problems:
-        assert problem.certified
+        assert demo.certified(problem)
         low, high = problem.bounds
-        gaps = [run.result.certificate.gap for run in problem.runs]
+        found = [result.certificate for result in problem.results.values()]
         assert low <= high
-        for run in problem.runs:
-            c = run.result.certificate
-            assert c.primal - high <= max(gaps)
+        for c in found:
+            assert c.primal - high <= max(other.gap for other in found)
             assert c.relative_gap <= demo.TOL
-        assert min(run.accuracy for run in problem.runs) > 0.1  # guessing
+        assert min(problem.middle(b).right for b in problem.runs) > 10.0  # guessing
 
 
 def test_disagreement_fails(quick, monkeypatch, capsys, tmp_path):
     first = quick.problems[0]
-    run = first.runs[0]
+    backend, (run,) = next(iter(first.runs.items()))
     c = run.result.certificate
     shifted = replace(c, primal=2 * c.primal, dual=2 * c.dual)
     wrong = replace(run, result=replace(run.result, certificate=shifted))
-    bad = replace(first, runs=(wrong, *first.runs[1:]))
-    assert bad.certified
+    bad = replace(first, runs=first.runs | {backend: [wrong]})
+    assert demo.certified(bad)
     assert not bad.agree
-    monkeypatch.setattr(demo, "run_demo", lambda *a, **k: demo.Demo((bad,), 1.0))
+    monkeypatch.setattr(demo, "compare_cases", lambda *a, **k: replace(quick, problems=[bad]))
     assert cli.main(["demo", "--out", str(tmp_path)]) == 1
     assert "THE BACKENDS DISAGREE" in capsys.readouterr().out
 
 
-def test_demo_watches_every_run_and_writes_nothing_unasked(monkeypatch, tmp_path):
-    watched = []
-
-    @contextmanager
-    def watch(label, tol):
-        rounds = []
-        yield rounds.append
-        watched.append((label, len(rounds)))
-
-    monkeypatch.chdir(tmp_path)
-    plans = [plan for plan in demo._plans(True) if plan.name == "LP-Struct"]
-    monkeypatch.setattr(demo, "_plans", lambda quick: plans)
-    done = demo.run_demo(quick=True, watch=watch)
-    assert [label for label, _ in watched] == [
-        "LP-Struct: compiling", "LP-Struct by highs", "LP-Struct by cvxpy",
-    ]  # fmt: skip
-    assert all(rounds > 0 for _, rounds in watched)
-    assert done.files == ()
-    assert list(tmp_path.iterdir()) == []
+def test_demo_tells_of_every_run(ran):
+    told = ran[2]
+    for run in ("LP-Struct on digits: highs", "LP-Struct on digits: cvxpy", "M3N on words: ascent"):
+        assert run in told
+    assert "6 of 6 cells" in told
 
 
-def test_without_matplotlib_the_extra_is_named(quick, tmp_path, monkeypatch):
-    from structopt import report
-    from structopt.errors import MissingDependencyError
-
+def test_without_matplotlib_the_extra_is_named(quick, monkeypatch):
     def missing(*args, **kwargs):
         raise MissingDependencyError("pip install structopt-margin[plot]")
 
-    monkeypatch.setattr(report, "plot_bounds", missing)
-    done = demo.write_demo(quick, tmp_path)
-    assert done.notes == ("pip install structopt-margin[plot]",)
-    assert {path.suffix for path in done.files} == {".html"}
+    monkeypatch.setattr(demo, "new_figure", missing)
+    files, note = demo.files_of(quick)
+    assert note == "pip install structopt-margin[plot]\n"
+    assert {name.partition(".")[2] for name in files} == {"html"}
 
 
 def test_a_process_that_ignores_interrupts_goes_on_to_do_so():

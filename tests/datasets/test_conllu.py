@@ -14,7 +14,8 @@ from structopt.datasets.conllu import Sentence
 from structopt.errors import FileFormatError, InvalidInputError, MissingDataError, OracleError
 from structopt.features.arcs import ArcFeatures
 from structopt.lab.bench import parsing
-from structopt.lab.bench.oracles import CASES, Case, Contender, OracleBench, measure
+from structopt.lab.bench.oracles import CASES, Case, Contender, OracleBench
+from structopt.lab.harness.runner import run
 
 TINY = """\
 # sent_id = 1
@@ -138,19 +139,22 @@ def test_features_are_exact_and_arcs_always_span():
 
 
 def test_parsers_learn_a_small_language():
-    bench = parsing.run(grammar(60, 0), grammar(40, 1), learners=parsing.LEARNERS, C=1.0)
-    assert [run.learner for run in bench.runs] == list(parsing.LEARNERS)
-    assert all(run.uas > 97 for run in bench.runs)
-    frank_wolfe, cutting_plane = (run.result.certificate for run in bench.runs[2:])
+    bench = parsing.ParseBench(
+        learners=parsing.LEARNERS, C=1.0, sentences=(grammar(60, 0), grammar(40, 1))
+    )
+    rows = run(bench, bench.cells()).rows
+    assert [row["learner"] for row in rows] == list(parsing.LEARNERS)
+    assert all(row["uas"] > 97 for row in rows)
+    frank_wolfe, cutting_plane = (row["result"].certificate for row in rows[2:])
     assert frank_wolfe.certified
     assert cutting_plane.certified
     # both bracket the same optimum
     assert max(frank_wolfe.dual, cutting_plane.dual) <= min(
         frank_wolfe.primal, cutting_plane.primal
     ) * (1 + 1e-9)
-    assert "UAS %" in bench.table().columns
+    assert "UAS %" in bench.tables(rows, [])[0].columns
     with pytest.raises(InvalidInputError, match="no learner 'crf'"):
-        parsing.run(grammar(2, 0), grammar(2, 1), learners=["crf"])
+        parsing.ParseBench(learners=["crf"])
 
 
 def test_models_of_trees_are_saved(tmp_path):
@@ -192,22 +196,22 @@ def test_oracles_from_the_command_line(capsys):
 
 def test_every_structure_has_oracle_cases_that_agree():
     # one question a structure: the k-best of networkx take long
-    bench = OracleBench()
-    for name, make in CASES.items():
-        case = next(iter(make(np.random.default_rng(0))))
-        assert case.structure == name
-        bench.runs.append(measure(case, 1, 0.0))
-        assert set(bench.runs[-1].seconds) == set(case.contenders)
-    table = bench.table()
+    cases = [next(iter(make(np.random.default_rng(0)))) for make in CASES.values()]
+    assert [case.structure for case in cases] == list(CASES)
+    absent = Case("s", "q", 1, {"structopt": Contender(int)}, ("peer",))
+    bench = OracleBench(repeats=1, enough=0.0, cases=[*cases, absent])
+    rows = run(bench, bench.cells()).rows
+    for number, case in enumerate(bench.cases):
+        assert {row["who"] for row in rows if row["case"] == number} == set(case.contenders)
+    (table,) = bench.tables(rows, [])
     assert [row[0] for row in table.rows][:3] == [
         "chain, argmax", "hierarchy, argmax", "arborescence, argmax",
     ]  # fmt: skip
+    assert table.rows[-1][4] == "peer (not installed)"
     # a contender who finds another value is refused
     wrong = Case(
         "s", "q", 1, {"structopt": Contender(int, float), "networkx": Contender(lambda: 1, float)}
     )
+    bench = OracleBench(repeats=1, enough=0.0, cases=[wrong])
     with pytest.raises(OracleError, match=r"s, q: networkx finds 1\.0, structopt 0\.0"):
-        measure(wrong, 1, 0.0)
-    absent = Case("s", "q", 1, {"structopt": Contender(int)}, ("peer",))
-    bench.runs.append(measure(absent, 1, 0.0))
-    assert bench.table().rows[-1][4] == "peer (not installed)"
+        run(bench, bench.cells())

@@ -1,7 +1,7 @@
 """Benchmarks run, agree and write what they say; how fast they are is not tested here."""
 
 import csv
-from dataclasses import replace
+from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -9,11 +9,19 @@ import pytest
 from structopt.cli import commands as cli
 from structopt.errors import BackendError, InvalidInputError, MissingDataError
 from structopt.lab.bench import extragradient, letters, masters
-from structopt.lab.bench.path import bench_path
+from structopt.lab.bench.path import PathBench
 from structopt.lab.bench.tagging import make_tagging
-from structopt.lab.harness.machine import Machine, Sample, turns
+from structopt.lab.harness.machine import Machine
+from structopt.lab.harness.runner import run
+from structopt.lab.harness.study import in_turns, median, turns, where
 
 SMALL = masters.Size(n_sentences=25, n_words=30, n_labels=3, rounds=5, C=0.5)
+
+
+def measured(bench):
+    """Run all cells; the rows, and why others were left out."""
+    outcome = run(bench, bench.cells())
+    return outcome.rows, [reason for _, reason in outcome.left_out]
 
 
 # ---------------------------------------------------------------------- parts
@@ -22,6 +30,43 @@ def test_every_competitor_goes_first_equally_often():
     firsts = [turns(names, turn)[0] for turn in range(6)]
     assert sorted(firsts) == ["a", "a", "b", "b", "c", "c"]
     assert all(sorted(turns(names, turn)) == names for turn in range(6))
+    cells = in_turns([{"who": name} for name in names], 3)
+    assert [cell["who"] for cell in cells[::3]] == names
+
+
+class Slow(PathBench):
+    """Notes what is warmed up and run, in which order and on how many threads."""
+
+    def warm_up(self, cell):
+        self.heard.append(("warm", cell["way"]))
+
+    def run(self, cell):
+        import threadpoolctl
+
+        assert all(pool["num_threads"] == 1 for pool in threadpoolctl.threadpool_info())
+        if cell["way"] == "path":
+            raise missing_dependency("no paths here")
+        self.heard.append(("run", cell["way"]))
+        return {"cpu": float(cell["turn"])}
+
+
+def missing_dependency(text):
+    from structopt.errors import MissingDependencyError
+
+    return MissingDependencyError(text)
+
+
+def test_the_loop_is_the_harness_s():
+    """Warm-up once a contender, one thread, and who is excused is not asked again."""
+    bench = Slow(["digits-m3n"], repeats=3)
+    bench.heard = []
+    rows, reasons = measured(bench)
+    assert bench.heard == [
+        ("warm", "separate"), ("run", "separate"), ("warm", "path"), ("run", "separate"),
+        ("run", "separate"),
+    ]  # fmt: skip
+    assert reasons == ["no paths here"]
+    assert median(where(rows, way="separate"), "cpu") == 1.0
 
 
 def test_machine_names_versions():
@@ -29,7 +74,7 @@ def test_machine_names_versions():
     assert machine.versions["structopt-margin"]
     assert machine.cores >= 1
     assert "cvxpy" in str(machine)
-    assert Sample((1.0, 5.0, 2.0)).median == 2.0
+    assert median([{"s": 1.0}, {"s": 5.0}, {"s": 2.0}], "s") == 2.0
 
 
 def test_tagging_is_seeded_and_sparse():
@@ -42,19 +87,23 @@ def test_tagging_is_seeded_and_sparse():
 
 # ---------------------------------------------------------------------- masters
 def test_masters_agree_in_every_round():
-    bench = masters.bench_masters(SMALL, repeats=2)
-    assert len(bench.rounds) == SMALL.rounds
+    bench = masters.MastersBench(repeats=2, size=SMALL)
+    rows, _ = measured(bench)
+    assert len(bench.recording.batches) == SMALL.rounds
     objectives = {
-        name: [[step.objective for step in run] for run in runs]
-        for name, runs in bench.steps.items()
+        name: [
+            [step.objective for step in row["steps"][name]] for row in rows if name in row["steps"]
+        ]
+        for name in rows[0]["steps"]
     }
+    assert masters.ratio(rows, masters.STRUCTOPT, masters.HAND) > 0
     truth = objectives[masters.REBUILD][0]
     assert truth == sorted(truth)  # more cuts, larger optimum
     assert truth[-1] > 0
     for name, runs in objectives.items():
         assert len(runs) == (1 if name == masters.REBUILD else 2)
-        for run in runs:
-            np.testing.assert_allclose(run, truth, rtol=1e-6, atol=1e-6)
+        for found in runs:
+            np.testing.assert_allclose(found, truth, rtol=1e-6, atol=1e-6)
 
 
 def test_masters_that_disagree_are_an_error(monkeypatch):
@@ -66,7 +115,7 @@ def test_masters_that_disagree_are_an_error(monkeypatch):
 
     monkeypatch.setattr(masters._ByHand, "step", wrong)
     with pytest.raises(BackendError, match="disagree in round 1"):
-        masters.bench_masters(masters.TINY, repeats=1, rebuild=False)
+        measured(masters.MastersBench(repeats=1, rebuild=False, size=masters.TINY))
 
 
 def test_masters_command_writes_tables(monkeypatch, tmp_path, capsys):
@@ -91,7 +140,7 @@ def test_masters_command_writes_tables(monkeypatch, tmp_path, capsys):
 
 def test_masters_need_a_repetition():
     with pytest.raises(InvalidInputError, match="repeats"):
-        masters.bench_masters(masters.TINY, repeats=0)
+        masters.MastersBench(repeats=0).cells()
 
 
 # ---------------------------------------------------------------------- extragradient
@@ -105,36 +154,38 @@ def test_extragradient_command(monkeypatch, tmp_path, capsys):
     with (tmp_path / "bench-extragradient-1.csv").open(newline="", encoding="utf-8") as file:
         _, *rows = csv.reader(file)
     found = {row[0].split(", ")[-1]: float(row[-1]) for row in rows}
-    assert set(found) - {"OR-tools PDLP"} == set(extragradient.COMPETITORS) - {"OR-tools PDLP"}
+    assert set(found) - {"OR-tools PDLP"} == set(extragradient.SOLVERS) - {"OR-tools PDLP"}
     assert found["simplex"] < 1e-9
     assert found["ours"] <= 1e-6
 
 
 def test_extragradient_without_ortools(monkeypatch):
     def missing(*arguments):
-        raise extragradient.MissingDependencyError("no OR-tools here")
+        raise missing_dependency("no OR-tools here")
 
     monkeypatch.setattr(extragradient.lp_solvers, "ortools_pdlp", missing)
-    bench = extragradient.bench_extragradient(
-        [TAGGING], limit=5.0, competitors=["OR-tools PDLP", "ours", "simplex"]
+    bench = extragradient.ExtragradientBench(
+        time_limit=5.0, solvers=["OR-tools PDLP", "ours", "simplex"], sizes=[TAGGING]
     )
-    assert set(bench.runs) == {"ours", "simplex"}
-    assert "Left out: no OR-tools here" in bench.table().notes
-    run = bench.runs["ours"][0]
-    seconds, steps = zip(*(run.reached[gap] for gap in extragradient.GAPS), strict=True)
+    rows, reasons = measured(bench)
+    assert [row["solver"] for row in rows] == ["ours", "simplex"]
+    assert "Left out: no OR-tools here" in bench.tables(rows, reasons)[0].notes
+    reached = rows[0]["reached"]
+    seconds, steps = zip(*(reached[gap] for gap in extragradient.GAPS), strict=True)
     assert list(seconds) == sorted(seconds)
     assert list(steps) == sorted(steps)
 
 
 def test_extragradient_names_the_size_from_which_ours_wins():
     fast, slow = (dict.fromkeys(extragradient.GAPS, (seconds, 1)) for seconds in (1.0, 2.0))
-    bench = extragradient.bench_extragradient([], competitors=["ours", "simplex"])
-    bench.sizes += [replace(TAGGING, C=C) for C in (1.0, 1.0, 10.0, 10.0)]
     times = {"ours": (slow, fast, fast, {}), "simplex": (fast, slow, slow, fast)}
-    for name, reached_by in times.items():
-        bench.runs[name] += [extragradient.Run(reached, 0.0) for reached in reached_by]
-    assert bench.wins(1.0, 1e-2) == 1
-    assert bench.wins(10.0, 1e-2) is None
+    rows = [
+        {"master": k, "C": C, "solver": name, "reached": times[name][k]}
+        for k, C in enumerate((1.0, 1.0, 10.0, 10.0))
+        for name in times
+    ]
+    assert extragradient.wins(rows, 1.0, 1e-2) == 1
+    assert extragradient.wins(rows, 10.0, 1e-2) is None
 
 
 # ---------------------------------------------------------------------- letters
@@ -181,45 +232,48 @@ def test_letters_growth_without_crfsuite(monkeypatch):
 
     def measure(learner, folds):
         if learner == "crfsuite":
-            raise letters.MissingDependencyError("no crfsuite here")
-        return letters_run.RUNS[learner](folds)
+            raise missing_dependency("no crfsuite here")
+        return asdict(letters_run.RUNS[learner](folds))
 
-    monkeypatch.setattr(letters, "_measure", measure)  # in this process: one is slow to start
-    bench = letters.bench_letters("1-9", repeats=2)
-    assert {job: [run.words for run in runs] for job, runs in bench.runs.items()} == {
-        ("structopt", "1"): [4, 4],
-        ("structopt", "1-9"): [36, 36],
-    }
-    assert bench.certified
-    table, inside = bench.tables()
+    monkeypatch.setattr(letters, "measure", measure)  # in this process: one is slow to start
+    bench = letters.LettersBench("1-9", repeats=2)
+    rows, reasons = measured(bench)
+    assert [(row["learner"], row["folds"], row["words"]) for row in rows] == [
+        ("structopt", "1", 4), ("structopt", "1-9", 36),
+        ("structopt", "1-9", 36), ("structopt", "1", 4),
+    ]  # fmt: skip
+    assert bench.proved(rows)
+    table, inside = bench.tables(rows, reasons)
     assert any("ms a word on fold 1" in note for note in table.notes)
     assert "Left out: no crfsuite here" in table.notes
     assert len(inside.rows) == 2
-    objectives = {run.objective for run in bench.runs["structopt", "1-9"]}
+    objectives = {row["objective"] for row in where(rows, folds="1-9")}
     assert len(objectives) == 1  # the same in every repetition
 
 
 def test_a_failing_process_is_a_typed_error(monkeypatch, tmp_path):
     monkeypatch.setenv("STRUCTOPT_DATA", str(tmp_path))
     with pytest.raises(MissingDataError, match="handwritten words"):
-        letters._measure("structopt", (1,))
+        letters.measure("structopt", (1,))
 
 
 def test_letters_arguments():
     with pytest.raises(InvalidInputError, match="folds is one of"):
-        letters.bench_letters("2-3")
+        letters.LettersBench("2-3")
 
 
 # ---------------------------------------------------------------------- paths
 def test_path_and_separate_runs_are_measured_in_turns(tmp_path, capsys):
-    heard = []
-    bench = bench_path(["digits-m3n"], n_values=2, n_words=12, repeats=2, report=heard.append)
-    assert [line.rpartition(", ")[2] for line in heard] == ["separate", "path", "path", "separate"]
-    assert bench.certified
-    assert bench.ratio("digits-m3n") > 0
-    assert bench.table().rows[0][0] == "M3N, 200 digit words"
+    bench = PathBench(["digits-m3n"], n_values=2, n_words=12, repeats=2)
+    assert [cell["way"] for cell in bench.cells()] == ["separate", "path", "path", "separate"]
+    rows, _ = measured(bench)
+    assert bench.proved(rows)
+    assert not bench.proved([*rows, {"certified": False}])
+    line = bench.tables(rows, [])[0].rows[0]
+    assert line[0] == "M3N, 200 digit words"
+    assert float(line[4]) > 0  # the ratio
     command = "bench path --cases digits-lp --values 2 --words 12 --repeats 1 --out"
     assert cli.main([*command.split(), str(tmp_path)]) == 0
     assert (tmp_path / "bench-path.md").exists()
     with pytest.raises(InvalidInputError, match="digits-m3n"):
-        bench_path(["nothing"])
+        PathBench(["nothing"]).cells()

@@ -18,7 +18,8 @@ from structopt.errors import (
     MissingDataError,
     MissingDependencyError,
 )
-from structopt.lab.harness import catalogue, command, drawing, measure, output, runner, store
+from structopt.lab.harness import drawing, measure, runner, store
+from structopt.lab.reproduce import catalogue, command
 from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.lab.reproduce.struct_rmm import relative_margins
@@ -64,35 +65,40 @@ def toy(monkeypatch):
     return experiment
 
 
+def run(toy, setting, out, **options):
+    folder = catalogue.folder_of(toy, out)
+    return runner.run(toy, toy.cells(setting == "full"), store=store.Store(folder), **options)
+
+
 def test_a_second_run_does_nothing_and_full_reuses_small(tmp_path):
     toy, steps = Toy(), []
-    first = runner.run(toy, "small", tmp_path, watch=steps.append)
+    first = run(toy, "small", tmp_path, watch=steps.append)
     assert len(toy.ran) == len(first.rows) == first.total == 4
     assert [step.done for step in steps] == [0, 1, 2, 3, 4]
     assert steps[0].seconds_left is None
     assert steps[2].seconds_left >= 0
     assert steps[1].label == "model a, draw 1"
     again = Toy()
-    second = runner.run(again, "small", tmp_path)
+    second = run(again, "small", tmp_path)
     assert again.ran == []
     assert second == first
-    runner.run(again, "full", tmp_path)
+    run(again, "full", tmp_path)
     assert again.ran == [("a", 2), ("b", 2)]
 
 
 def test_another_version_of_the_code_runs_again(tmp_path):
-    runner.run(Toy(), "small", tmp_path)
+    run(Toy(), "small", tmp_path)
     newer = Toy()
     newer.version = 2
-    assert len(runner.run(newer, "small", tmp_path).rows) == len(newer.ran) == 4
+    assert len(run(newer, "small", tmp_path).rows) == len(newer.ran) == 4
 
 
 def test_interruption_keeps_what_is_finished(tmp_path):
-    cut = runner.run(Toy(fails_at=3), "small", tmp_path)
+    cut = run(Toy(fails_at=3), "small", tmp_path)
     assert cut.interrupted
     assert len(cut.rows) == 3
     rest = Toy()
-    whole = runner.run(rest, "small", tmp_path)
+    whole = run(rest, "small", tmp_path)
     assert rest.ran == [("b", 1)]
     assert not whole.interrupted
     assert [(row["model"], row["draw"]) for row in whole.rows] == [
@@ -101,11 +107,11 @@ def test_interruption_keeps_what_is_finished(tmp_path):
 
 
 def test_a_line_cut_short_is_run_again(tmp_path, caplog):
-    runner.run(Toy(), "small", tmp_path)
+    run(Toy(), "small", tmp_path)
     path = tmp_path / "toy-table-1" / store.FILE
     path.write_bytes(path.read_bytes()[:-20])
     again = Toy()
-    assert len(runner.run(again, "small", tmp_path).rows) == 4
+    assert len(run(again, "small", tmp_path).rows) == 4
     assert again.ran == [("b", 1)]
     assert "line 4" in caplog.text
     assert len(store.Store(path.parent).rows) == 4
@@ -113,22 +119,23 @@ def test_a_line_cut_short_is_run_again(tmp_path, caplog):
 
 def test_files_hold_the_numbers_and_the_paper(tmp_path):
     toy = Toy()
-    outcome = runner.run(toy, "small", tmp_path)
+    outcome = run(toy, "small", tmp_path)
     entry = catalogue.Entry("toy-table-1", "Nobody (1900)", "Table 1", "Toys")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(output, "entry_of", lambda name: entry)
-        files = output.write_outputs(toy, "small", outcome, tmp_path, command="structopt x")
-        partial = output.table_of(toy, "small", replace(outcome, rows=outcome.rows[:1]))
-    assert [path.name for path in files] == ["small.csv", "small.md", "small.png"]
-    rows = list(csv.DictReader(io.StringIO(files[0].read_text())))
+        patch.setattr(command, "entry_of", lambda name: entry)
+        whole = command.table_of(toy, "small", outcome)
+        files = command.files_of(toy, "small", outcome, whole, command="structopt x")
+        partial = command.table_of(toy, "small", replace(outcome, rows=outcome.rows[:1]))
+    assert list(files) == ["small.csv", "small.md", "small.png"]
+    rows = list(csv.DictReader(io.StringIO(files["small.csv"])))
     assert [float(row["error"]) for row in rows] == [0, 1, 10, 11]
     assert json.loads(rows[0]["curve"]) == [1, 2]
-    text = files[1].read_text()
+    text = files["small.md"]
     assert "| a | 0.5 ± 0.71 | 1.5 ± 0.2 |" in text
     assert "| b | 10.5 ± 0.71 | - |" in text
     assert "Differences from the paper: It is no paper." in text
     assert "`structopt x`" in text
-    assert files[2].read_bytes().startswith(b"\x89PNG")
+    assert files["small.png"].startswith(b"\x89PNG")
     assert partial.notes[0] == "Not finished: 1 of 4 cells."
     assert partial.rows[1][1] == "-"
 
@@ -319,7 +326,7 @@ def test_an_interrupted_model_is_no_result(in_a_terminal, tmp_path):
             StructuredClassifier(Chain(), M3N(), callbacks=callbacks).fit(X, Y)
             return super().run(cell)
 
-    outcome = runner.run(Fitting(), "small", tmp_path)
+    outcome = run(Fitting(), "small", tmp_path)
     assert outcome.interrupted
     assert outcome.rows == ()
 
@@ -330,7 +337,7 @@ def test_a_run_at_its_limit_returns_its_last_weights():
     model = StructuredClassifier(Chain(), LPStruct(C=10.0), callbacks=[limit])
     measure.learn(model, X, Y)
     said = measure.proof(model)
-    assert (said["status"], said["rounds"], len(limit.seconds)) == ("callback", 1, 1)
+    assert (said["status"], said["rounds"], len(limit.seconds)) == ("early_stopping", 1, 1)
     assert "CPU seconds" in model.result_.certificate.note
 
 

@@ -14,9 +14,9 @@ from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.srl import Predicate, Sentence
 from structopt.datasets.swde import WebPage
 from structopt.datasets.web_pages import label_nodes, parse_page
-from structopt.lab.reproduce.catalogue import experiment_of
 from structopt.lab.harness.drawing import new_figure
 from structopt.lab.harness.store import fingerprint, plain
+from structopt.lab.reproduce.catalogue import experiment_of
 from structopt.lab.reproduce.constrained import figure_2 as constrained_figure_2
 from structopt.lab.reproduce.constrained import figure_3 as constrained_figure_3
 from structopt.lab.reproduce.constrained import figure_4 as constrained_figure_4

@@ -13,7 +13,8 @@ import pytest
 import structopt as so
 from structopt.errors import InvalidInputError, MissingDependencyError
 from structopt.files import write_atomically
-from structopt.report import plot_bounds, plot_time_split, write_comparison, write_report
+from structopt.lab.harness.drawing import draw_bounds, new_figure, png
+from structopt.report import write_comparison, write_report
 from structopt.report.draw.scale import Scale
 from structopt.report.examples import MOST_EXAMPLES, Example, side_by_side
 from structopt.report.html import MOST_ROUNDS
@@ -452,12 +453,10 @@ RUNS = {
 }
 
 
-@pytest.mark.parametrize("plot", [plot_bounds, plot_time_split])
-def test_figures_are_saved_and_returned(plot, tmp_path):
-    figure = plot(RUNS, tmp_path / "a.png", title="Title")
-    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
-    plot({"one": make_result()}, tmp_path / "a.svg")
-    assert b"<svg" in (tmp_path / "a.svg").read_bytes()
+def test_figures_are_drawn(tmp_path):
+    figure = new_figure()
+    draw_bounds(RUNS, figure, title="Title")
+    assert png(figure).startswith(b"\x89PNG")
     assert figure.get_suptitle() == "Title"
     # The object interface: nothing is left in pyplot's global list of figures.
     assert (
@@ -466,29 +465,14 @@ def test_figures_are_saved_and_returned(plot, tmp_path):
 
 
 def test_figure_of_bounds_draws_the_history():
-    result = make_result()
-    axes = plot_bounds({"run": result}).axes
-    upper, lower = axes[0].get_lines()
+    result, figure = make_result(), new_figure()
+    draw_bounds({"run": result}, figure)
+    upper, lower = figure.axes[0].get_lines()
     np.testing.assert_array_equal(upper.get_ydata(), [r.primal for r in result.history])
     np.testing.assert_array_equal(upper.get_xdata(), [r.seconds for r in result.history])
     np.testing.assert_array_equal(lower.get_ydata()[1:], [r.dual for r in result.history[1:]])
     assert np.isnan(lower.get_ydata()[0])
-    np.testing.assert_array_equal(axes[1].get_lines()[0].get_xdata(), [1, 2, 3, 4])
-
-
-def test_figure_of_time_stacks_to_the_wall_time():
-    result = make_result()
-    bars = [container[0] for container in plot_time_split({"run": result}).axes[0].containers]
-    assert [bar.get_width() for bar in bars] == [1.0, 0.5, 2.0, 1.0]
-    assert bars[-1].get_x() + bars[-1].get_width() == result.seconds
-
-
-def test_figures_refuse_what_they_cannot_draw(tmp_path):
-    with pytest.raises(InvalidInputError, match="no results"):
-        plot_bounds({})
-    with pytest.raises(InvalidInputError, match="should end in a format"):
-        plot_bounds({"a": make_result()}, tmp_path / "a.docx")
-    assert list(tmp_path.iterdir()) == []
+    np.testing.assert_array_equal(figure.axes[1].get_lines()[0].get_xdata(), [1, 2, 3, 4])
 
 
 def test_missing_matplotlib_names_the_extra(monkeypatch, tmp_path):
@@ -501,6 +485,6 @@ def test_missing_matplotlib_names_the_extra(monkeypatch, tmp_path):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(MissingDependencyError, match=r"structopt-margin\[plot\]"):
-        plot_bounds({"a": make_result()})
+        new_figure()
     # The HTML report does without.
     write_report(make_result(), tmp_path / "run.html")

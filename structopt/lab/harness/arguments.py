@@ -1,6 +1,6 @@
 """Commands are dataclasses: their fields are their arguments, declared once, beside what they do.
 
->>> @dataclass
+>>> @dataclasses.dataclass
 ... class Greet(Command):
 ...     name: str = argument("world", "whom to greet")
 ...     loud: bool = argument(False, "in capitals")

@@ -165,7 +165,7 @@ def test_models_of_trees_are_saved(tmp_path):
     allowed = {"b": ["u", "v"]}
     for structure, inputs, outputs in (
         (so.Arborescence(single_root=True), X, Y),
-        (so.Hierarchy(allowed=allowed, class_weight={"u": 2.0}), trees, labels),
+        (so.Hierarchy(allowed=allowed, loss=so.losses.Hamming({"u": 2.0})), trees, labels),
     ):
         model = so.StructuredClassifier(structure, so.M3N(1.0)).fit(inputs, outputs)
         model.save(tmp_path / "model")

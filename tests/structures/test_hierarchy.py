@@ -43,7 +43,8 @@ class Instance:
         steps = [0.5, 1.0, 3.0] if whole else [0.3, 1.0, 1.7]
         self.class_weight = dict(zip(self.labels, rng.choice(steps, n_labels), strict=True))
         chosen = self.class_weight if weighted else None
-        self.mine = so.Hierarchy(self.labels, chosen, self.allowed, decoder).fitted(self.X, self.Y)
+        loss = so.losses.Hamming(chosen)
+        self.mine = so.Hierarchy(self.labels, loss, self.allowed, decoder).fitted(self.X, self.Y)
         if not weighted:
             self.class_weight = dict.fromkeys(self.labels, 1.0)
         self.weights = self.number(self.mine.n_features_)
@@ -199,7 +200,7 @@ def test_a_path_is_a_chain(seed):
     paths = [(x, np.arange(len(x)) - 1) for x in X]
     weighted = {0: 2.0, 3: 0.5}
     chain = so.Chain(range(4), so.losses.Hamming(weighted)).fitted(X, Y)
-    mine = so.Hierarchy(range(4), weighted).fitted(paths, Y)
+    mine = so.Hierarchy(range(4), so.losses.Hamming(weighted)).fitted(paths, Y)
     assert mine.n_features_ == chain.n_features_
     w = rng.standard_normal(chain.n_features_)
     one, other = mine.encode(paths, Y), chain.encode(X, Y)

@@ -81,7 +81,9 @@ class ExampleShard(Shard):
                     "finite.",
                     example=self.start + i,
                 )
-        return [Answers(o, a, s) for o, a, s in zip(outputs, loss, score, strict=True)]
+        ranks = max(1, int(np.isfinite(score).any(axis=1).sum()))
+        every = zip(outputs[:ranks], loss[:ranks], score[:ranks], strict=True)
+        return [Answers(*ranked) for ranked in every]
 
     def directions(self, outputs: Any, which: Ints) -> Any:
         """Return delta of ``outputs[which]`` as sparse rows."""

@@ -117,7 +117,7 @@ class Shard(ABC):
         """Return example i as a shard of its own, over the same ``base``."""
         if not (self.along or self.each):
             raise self._lacks("single")
-        return self.part(i, i + 1)
+        return self if self.n_examples == 1 else self.part(i, i + 1)
 
     def relaxation(self) -> Relaxation:
         """Return the examples' outputs as one polytope that can be projected on."""

@@ -7,7 +7,7 @@ r"""Trees with features on nodes and edges, stacked: parents before children, ed
 >>> tree.nodes, tree.parents
 ([[5.0], [3.0], [4.0]], [-1, 0, 1])
 >>> forest = stack_trees([tree, (np.ones((2, 1)), [1, -1])])
->>> forest.offsets, forest.parent, forest.order
+>>> forest.stacked.offsets, forest.parent, forest.order
 (array([0, 3, 5]), array([-1,  0,  1,  4, -1]), array([0, 1, 2, 4, 3]))
 """
 
@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import (
     Ints,
+    Stacked,
     as_matrix,
     base_matrix,
     check_columns,
@@ -44,8 +45,8 @@ class Tree(NamedTuple):
 class Forest(NamedTuple):
     """Stacked trees: tree i has the nodes ``offsets[i] .. offsets[i + 1] - 1``."""
 
-    nodes: Any
-    offsets: Ints
+    stacked: Stacked
+    """The nodes of all trees."""
     parent: Ints
     order: Ints
     kind: Ints
@@ -53,6 +54,16 @@ class Forest(NamedTuple):
     edges: Any
     """The distinct rows of edge features."""
     types: list[list[Any] | None]
+
+    def base(self) -> Any:
+        """Return the rows of nodes and then those of the kinds of edges, as kernels read them."""
+        nodes, edges = self.stacked.matrix, self.edges
+        if edges.shape == (1, 1) and edges[0, 0] == 1.0:  # counted: the stack ends with that row
+            return self.stacked.base()
+        blocks = [sp.csr_array(nodes), sp.csr_array(edges)]
+        for block in blocks:
+            block.resize(block.shape[0], max(nodes.shape[1], edges.shape[1]))
+        return base_matrix(sp.vstack(blocks, format="csr"))
 
 
 def as_tree(x: Any, *, example: int | None = None) -> Tree:
@@ -137,7 +148,8 @@ def stack_trees(
             f"X is a {type(X).__name__}: give a list with one tree per example."
         )
     trees = [as_tree(x, example=i) for i, x in enumerate(X, start)]
-    nodes, offsets, _ = stack_sequences([t.nodes for t in trees], n_inputs, start=start)
+    stacked = stack_sequences([t.nodes for t in trees], n_inputs, start=start)
+    offsets = stacked.offsets
     parent, order = np.empty(offsets[-1], np.int64), np.empty(offsets[-1], np.int64)
     blocks, types = [], []
     for i, tree in enumerate(trees):
@@ -149,7 +161,7 @@ def stack_trees(
         n_edge_inputs = 0 if block is None else block.shape[1]
         blocks.append(block)
     kind, edges = _kinds(blocks, parent, offsets)
-    return Forest(nodes, offsets, parent, order, kind, edges, types)
+    return Forest(stacked, parent, order, kind, edges, types)
 
 
 def _checked_parents(parents: Any, n: int, example: int) -> tuple[Ints, Ints]:

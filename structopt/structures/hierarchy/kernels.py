@@ -292,27 +292,30 @@ def compare(unary, pair, kind, parent, offsets, gold, cost, labels):
 
 
 @njit(cache=True, nogil=True)
-def differing_parts(parent, kind, offsets, gold, labels, which, n_labels, n_inputs, n_edge):
-    # directions of the examples `which`: plus gold's part, minus the output's, where they differ
+def differing_parts(
+    parent, kind, offsets, gold, labels, which, n_labels, n_inputs, n_edge, row, edge_rows
+):
+    # directions of the examples `which`: plus gold's part, minus the output's, where they differ;
+    # node 0 is the base row `row`, an edge of kind k the base row edge_rows[k]
     most = 0
     for r in range(len(which)):
         most += 4 * (offsets[which[r] + 1] - offsets[which[r]])
     ptr = np.zeros(len(which) + 1, np.int64)
     source = np.empty(most, np.int64)
     offset = np.empty(most, np.int64)
-    edges = offsets[-1]  # the base row of edges of kind 0
     pairs = n_labels * n_inputs
     p = 0
     for r in range(len(which)):
         for v in range(offsets[which[r]], offsets[which[r] + 1]):
             g, y, u = gold[v], labels[v], parent[v]
             if g != y:
-                source[p], offset[p] = v, g * n_inputs
-                source[p + 1], offset[p + 1] = v, y * n_inputs
+                source[p], offset[p] = row + v, g * n_inputs
+                source[p + 1], offset[p + 1] = row + v, y * n_inputs
                 p += 2
             if u >= 0 and (g != y or gold[u] != labels[u]):
-                source[p], offset[p] = edges + kind[v], pairs + (gold[u] * n_labels + g) * n_edge
-                source[p + 1] = edges + kind[v]
+                source[p] = edge_rows[kind[v]]
+                offset[p] = pairs + (gold[u] * n_labels + g) * n_edge
+                source[p + 1] = edge_rows[kind[v]]
                 offset[p + 1] = pairs + (labels[u] * n_labels + y) * n_edge
                 p += 2
         ptr[r + 1] = p

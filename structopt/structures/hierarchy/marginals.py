@@ -14,19 +14,17 @@ for node marginals z_v and marginals z_{u,v} of the pairs of labels along edges.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from structopt.arrays import Floats
 from structopt.structures.base.expectations import Expected
 from structopt.structures.hierarchy import marginals_kernels as kernels
-
-if TYPE_CHECKING:
-    from structopt.structures.hierarchy.shard import HierarchyShard
+from structopt.structures.hierarchy.scores import Trees
 
 
-def expected(shard: HierarchyShard, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+def expected(shard: Trees, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
     """Return expectations over all labellings, by sum-product."""
     scores = shard.part_scores(weights)
     raised = scores.augmented(shard.gold, loss_weight * shard.cost).masked(shard.allowed)
@@ -43,9 +41,8 @@ def expected(shard: HierarchyShard, weights: Floats, loss_weight: float, cost: F
     return Expected(features - at_gold, float(wrong), float(rate @ log_z - weights @ at_gold))
 
 
-def sum_features(shard: HierarchyShard, node: Floats, pairs: Floats) -> Floats:
+def sum_features(shard: Trees, node: Floats, pairs: Floats) -> Floats:
     """Return F z for node marginals and the summed pairs [kind, child, parent]."""
-    first: Any = np.asarray(shard.nodes.T @ node).T
     flat = pairs.transpose(0, 2, 1).reshape(len(pairs), -1)  # [parent, child], as weights are
     second: Any = np.asarray(shard.edges.T @ flat).T
-    return np.concatenate([first.ravel(), second.ravel()])
+    return np.concatenate([shard.nodes.summed(node), second.ravel()])

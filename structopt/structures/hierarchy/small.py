@@ -12,6 +12,7 @@ from structopt.arrays import Floats
 from structopt.structures.base.small import Small, numbers
 from structopt.structures.hierarchy.inputs import Tree, stack_trees
 from structopt.structures.hierarchy.structure import Hierarchy
+from structopt.structures.losses.hamming import Hamming
 
 
 def small(rng: np.random.Generator) -> Small:
@@ -62,5 +63,5 @@ def small(rng: np.random.Generator) -> Small:
     X = [draw() for _ in range(3)]
     Y = [[str(rng.choice(may(x, v))) for v in range(len(x.parents))] for x in X]
     allowed = {"few": few} if typed else None
-    structure = Hierarchy(labels, cost if weighted else None, allowed, decoder)
+    structure = Hierarchy(labels, Hamming(cost) if weighted else None, allowed, decoder)
     return Small(structure, X, Y, outputs, features, loss, ordered="best")

@@ -21,7 +21,6 @@ Of two equally good answers of `argmax` the one wins that has the smaller label 
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -29,30 +28,25 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
-from structopt.structures.base.example_shard import ExampleShard
-from structopt.structures.base.labels import LabelSet
-from structopt.structures.base.labels import as_labels as _sequence
-from structopt.structures.base.shard import Shard
-from structopt.structures.base.structure import Structure, check_lengths
-from structopt.structures.hierarchy import kernels as hierarchy_kernels
-from structopt.structures.hierarchy.inputs import Forest, stack_trees
-from structopt.structures.hierarchy.marginals_kernels import marginals
-from structopt.structures.hierarchy.shard import HierarchyShard, TreeScores, k_best_labels
-
-DECODERS = ("compiled", "networkx")
+from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.packed import check_decoder
+from structopt.structures.base.structure import check_lengths
+from structopt.structures.hierarchy.inputs import Forest, as_tree, stack_trees
+from structopt.structures.hierarchy.shard import HierarchyShard
+from structopt.structures.losses.hamming import Hamming
 
 
-class Hierarchy(Structure):
+class Hierarchy(LabelledStructure):
     r"""Labelled trees: X is a list of trees, Y a list of label sequences, one label per node.
 
     Parameters
     ----------
     labels : sequence, optional
         Every label that can occur, in the order wanted; by default those of the data, sorted.
-    class_weight : mapping, "balanced" or None
-        Factor of the loss where a label is gold.
+    loss : Hamming, optional
+        What a wrong label costs; by default 1.
     allowed : mapping, optional
         Node types to the labels that nodes of the type may have. A type that is not named may have
         every label.
@@ -77,36 +71,31 @@ class Hierarchy(Structure):
     """
 
     releases_gil: ClassVar[bool] = True
+    offers: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "argmin", "second_best", "k_best", "marginals"}
+    )
 
-    labels_: LabelSet
-    n_inputs_: int
     n_edge_inputs_: int
-    class_weight_: Floats
 
     def __init__(
         self,
         labels: Sequence[Any] | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
+        loss: Hamming | None = None,
         allowed: Mapping[Any, Sequence[Any]] | None = None,
         decoder: str = "compiled",
     ) -> None:
         self.labels = labels
-        self.class_weight = class_weight
+        self.cost = loss
         self.allowed = allowed
         self.decoder = decoder
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the labels, their weights and the dimension."""
-        if self.decoder not in DECODERS:
-            raise InvalidInputError(f"decoder is {self.decoder!r}; it must be one of {DECODERS}.")
+        check_decoder(self.decoder)
         check_lengths(X, Y)
-        sequences = [_sequence(y, i) for i, y in enumerate(Y)]
-        found = LabelSet.from_data(sequences) if self.labels is None else LabelSet(self.labels)
-        gold = np.concatenate([found.encode(y, example=i) for i, y in enumerate(sequences)])
-        fitted = copy.copy(self)
-        fitted.labels_ = found
-        fitted.class_weight_ = found.weights(self.class_weight, gold)
+        fitted = self._with_labels(Y)
+        found = fitted.labels_
         for kind, labels in (self.allowed or {}).items():
             if not len(labels) or not set(labels) <= set(found):
                 raise InvalidInputError(
@@ -114,26 +103,23 @@ class Hierarchy(Structure):
                     f"{list(found)!r}."
                 )
         first = stack_trees([X[0]])
-        fitted.n_inputs_ = int(first.nodes.shape[1])
-        fitted.n_edge_inputs_ = 0 if not _has_edges(X[0]) else int(first.edges.shape[1])
+        fitted.n_inputs_ = int(first.stacked.matrix.shape[1])
+        fitted.n_edge_inputs_ = 0 if as_tree(X[0]).edges is None else int(first.edges.shape[1])
         n_labels = len(found)
         fitted.n_features_ = n_labels * (fitted.n_inputs_ + n_labels * first.edges.shape[1])
         return fitted
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
-        """Encode trees with their gold labels; ``start`` numbers the first in messages."""
-        check_lengths(X, Y)
+    def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> HierarchyShard:
+        """Return checked trees as a shard."""
         forest, allowed, gold = self._stack(X, Y, start)
-        if self.decoder == "networkx":
-            return ExampleShard(self, X, Y, start)
-        return HierarchyShard(forest, allowed, gold, self.class_weight_)
+        return HierarchyShard(forest, allowed, gold, self.class_weight_, start, self.decoder)
 
-    # ------------------------------------------------------------------ one example
+    # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the inputs summed by label and by pair of labels: a sparse row."""
         forest, _, labels = self._stack([x], [y])
         n_labels, n_inputs, n_edge = len(self.labels_), self.n_inputs_, forest.edges.shape[1]
-        node, column, value = sp.find(sp.csr_array(forest.nodes))
+        node, column, value = sp.find(sp.csr_array(forest.stacked.matrix))
         child = np.flatnonzero(forest.parent >= 0)
         edge, place, amount = sp.find(sp.csr_array(forest.edges)[forest.kind[child]])
         pairs = labels[forest.parent[child]] * n_labels + labels[child]
@@ -146,70 +132,6 @@ class Hierarchy(Structure):
         places, where = np.unique(places, return_inverse=True)
         summed = np.bincount(where, np.concatenate([value, amount]), len(places))
         return sp.csr_array((summed, places, [0, len(places)]), shape=(1, self.n_features_))
-
-    def loss(self, y: Any, other: Any) -> float:
-        """Return the summed class weights of the nodes that ``other`` gets wrong."""
-        gold, predicted = self._pair(y, other)
-        return float(self.class_weight_[gold] @ (gold != predicted))
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> list[Any]:
-        """Return the best labels, loss-augmented if gold is given."""
-        forest, allowed, labels = self._stack([x], [gold])
-        scores = self._scores(forest, weights)
-        if gold is not None:
-            scores = scores.augmented(labels, self.class_weight_[labels])
-        return self.labels_.decode(self._decode(forest, scores.masked(allowed)))
-
-    def argmin(self, x: Any, weights: Floats) -> list[Any]:
-        """Return the labels with the lowest score."""
-        return self.argmax(x, -np.asarray(weights))
-
-    def second_best(self, x: Any, weights: Floats, gold: Any) -> list[Any] | None:
-        """Return the best labels other than gold; None if there are no others."""
-        forest, allowed, labels = self._stack([x], [gold])
-        scores = self._scores(forest, weights).masked(allowed)
-        shape = (forest.kind, forest.parent, forest.order)
-        codes, missing = self._decoder().best_other(*scores, *shape, forest.offsets, labels)
-        return None if missing[0] else self.labels_.decode(codes)
-
-    def k_best(self, x: Any, weights: Floats, k: int) -> list[list[Any]]:
-        """Return the k best labellings, best first (fewer if there are fewer)."""
-        if k < 1:
-            raise InvalidInputError(f"k is {k}; ask for at least one output.")
-        forest, allowed, _ = self._stack([x], [None])
-        scores = self._scores(forest, weights).masked(allowed)
-        ask = k_best_labels if self.decoder == "compiled" else self._decoder().k_best
-        rows = ask(*scores, forest.kind, forest.parent, forest.order, k)
-        return [self.labels_.decode(row) for row in rows]
-
-    def part_count(self, y: Any) -> int:
-        """Return the number of nodes."""
-        return len(y)
-
-    def part_errors(self, y: Any, other: Any) -> int:
-        """Return the number of nodes at which ``other`` differs."""
-        gold, predicted = self._pair(y, other)
-        return int(np.count_nonzero(gold != predicted))
-
-    # ------------------------------------------------------------------ many examples
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[list[Any]]:
-        """Return the best labels of every tree, in one pass."""
-        if len(X) == 0:
-            return []
-        forest, allowed, _ = self._stack(X, [None] * len(X))
-        codes = self._decode(forest, self._scores(forest, weights).masked(allowed))
-        labels = self.labels_.decode(codes)
-        return [labels[a:b] for a, b in pairwise(forest.offsets.tolist())]
-
-    def marginals(self, X: Sequence[Any], weights: Floats) -> list[Floats]:
-        """Return the probability of each label at each node, by sum-product."""
-        if len(X) == 0:
-            return []
-        forest, allowed, _ = self._stack(X, [None] * len(X))
-        scores = self._scores(forest, weights).masked(allowed)
-        shape = (forest.kind, forest.parent, forest.order)
-        found = marginals(*scores, *shape, np.zeros(len(forest.kind)))[0]
-        return [found[a:b] for a, b in pairwise(forest.offsets.tolist())]
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named.
@@ -224,30 +146,22 @@ class Hierarchy(Structure):
         return rows + [(f"{e}below {j}", k) for j in labels for k in labels for e in edge]
 
     # ------------------------------------------------------------------ inside
-    def _stack(self, X: Any, Y: Sequence[Any], start: int = 0) -> tuple[Forest, Any, Ints]:
-        """Return checked trees, allowed labels and gold labels (zeros where y is None)."""
+    def _stack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> tuple[Forest, Any, Ints]:
+        """Return checked trees, allowed labels and gold labels (zeros without Y)."""
         forest = stack_trees(X, self.n_inputs_, self.n_edge_inputs_, start=start)
-        allowed = self._allowed(forest, start)
-        gold = np.zeros(forest.offsets[-1], dtype=np.int64)
-        for i, y in enumerate(Y):
-            if y is None:
-                continue
-            a, b = int(forest.offsets[i]), int(forest.offsets[i + 1])
-            labels = _sequence(y, start + i)
-            if len(labels) != b - a:
-                raise InvalidInputError(
-                    f"Example {start + i} has {b - a} nodes but {len(labels)} labels.",
-                    example=start + i,
-                )
-            gold[a:b] = self.labels_.encode(labels, example=start + i)
-            if allowed is not None and not np.all(allowed[np.arange(a, b), gold[a:b]]):
-                v = int(np.argmin(allowed[np.arange(a, b), gold[a:b]]))
-                types = forest.types[i] or []
-                raise InvalidInputError(
-                    f"Node {v} of example {start + i} has the label {labels[v]!r}, which is not "
-                    f"allowed for its type {types[v]!r}.",
-                    example=start + i,
-                )
+        offsets = forest.stacked.offsets
+        allowed, gold = self._allowed(forest, start), self._gold(Y, offsets, start, "nodes")
+        if allowed is not None and Y is not None:
+            fits = allowed[np.arange(len(gold)), gold]
+            for i, (a, b) in enumerate(pairwise(offsets.tolist())):
+                if not fits[a:b].all():
+                    v, types = int(np.argmin(fits[a:b])), forest.types[i] or []
+                    raise InvalidInputError(
+                        f"Node {v} of example {start + i} has the label "
+                        f"{self.labels_[int(gold[a + v])]!r}, which is not allowed for its type "
+                        f"{types[v]!r}.",
+                        example=start + i,
+                    )
         return forest, allowed, gold
 
     def _allowed(self, forest: Forest, start: int) -> Any:
@@ -267,31 +181,3 @@ class Hierarchy(Structure):
                 )
             rows += [masks.get(kind, masks[None]) for kind in types]
         return np.array(rows)
-
-    def _pair(self, y: Any, other: Any) -> tuple[Ints, Ints]:
-        gold, predicted = (self.labels_.encode(_sequence(labels)) for labels in (y, other))
-        if len(gold) != len(predicted):
-            raise InvalidInputError(
-                f"Outputs of {len(gold)} and {len(predicted)} labels cannot be compared."
-            )
-        return gold, predicted
-
-    def _scores(self, forest: Forest, weights: Any) -> TreeScores:
-        return TreeScores.of(forest.nodes, forest.edges, weights, len(self.labels_))
-
-    def _decode(self, forest: Forest, scores: TreeScores) -> Ints:
-        shape = (forest.kind, forest.parent, forest.order)
-        return np.asarray(self._decoder().max_product(*scores, *shape))
-
-    def _decoder(self) -> Any:
-        if self.decoder == "networkx":
-            from structopt.structures.hierarchy import reference as hierarchy_reference
-
-            return hierarchy_reference
-        return hierarchy_kernels
-
-
-def _has_edges(x: Any) -> bool:
-    from structopt.structures.hierarchy.inputs import as_tree
-
-    return as_tree(x).edges is not None

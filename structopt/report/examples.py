@@ -12,14 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from structopt.report.page import facts, number, percent, table, text
+from structopt.report.page import Markup, facts, join, number, percent, table, text
 from structopt.run.example import Example
 
 MOST_EXAMPLES = 20
 MOST_PARTS = 200  # of one output; what follows is left out, and that is said
 
 
-def example_section(examples: Sequence[Example]) -> str:
+def example_section(examples: Sequence[Example]) -> Markup:
     """Return scores over all examples, and those with the most errors side by side."""
     errors, parts = sum(e.errors for e in examples), sum(e.parts for e in examples)
     right = sum(e.errors == 0 for e in examples)
@@ -29,7 +29,7 @@ def example_section(examples: Sequence[Example]) -> str:
             ("Without error", percent(right / len(examples))),
             ("Parts", number(parts)),
             ("Wrong parts", number(errors)),
-            ("Parts that are right", percent(1.0 - errors / parts) if parts else "none"),
+            ("Parts that are right", percent(1.0 - errors / parts) if parts else text("none")),
         ]
     )
     worst = sorted(examples, key=lambda e: (-e.errors, e.index))[:MOST_EXAMPLES]
@@ -39,23 +39,23 @@ def example_section(examples: Sequence[Example]) -> str:
         "differ are underlined"
     )
     head = ("Example", "Gold", "Predicted", "Wrong", "Parts")
-    return summary + table(head, rows, caption=caption, words=(1, 2))
+    return join([summary, table(head, rows, caption=caption, words=(1, 2))])
 
 
-def side_by_side(example: Example) -> tuple[str, str]:
+def side_by_side(example: Example) -> tuple[Markup, Markup]:
     """Return gold and predicted as HTML, the differing parts of the prediction marked."""
     gold, predicted = _parts(example.gold), _parts(example.predicted)
     if len(gold) != len(predicted):  # not comparable part by part
-        return " ".join(map(text, gold)), " ".join(map(_mark, predicted))
+        return join(map(text, gold), " "), join(map(_mark, predicted), " ")
     left = len(gold) - MOST_PARTS
-    more = f" … and {left} more" if left > 0 else ""
+    more = [text(f"… and {left} more")] if left > 0 else []
     pairs = list(zip(gold, predicted, strict=True))[:MOST_PARTS]
-    shown = " ".join(text(p) if g == p else _mark(p) for g, p in pairs)
-    return " ".join(text(g) for g, _ in pairs) + more, shown + more
+    shown = [text(p) if g == p else _mark(p) for g, p in pairs]
+    return join([*(text(g) for g, _ in pairs), *more], " "), join([*shown, *more], " ")
 
 
-def _mark(part: str) -> str:
-    return f"<mark>{text(part)}</mark>"
+def _mark(part: str) -> Markup:
+    return Markup(f"<mark>{text(part)}</mark>")
 
 
 def _parts(output: Any) -> list[str]:

@@ -30,7 +30,20 @@ from structopt.errors import InvalidInputError
 from structopt.files import write_atomically
 from structopt.report.draw.charts import comparison_charts, count, run_charts, time_chart
 from structopt.report.examples import example_section
-from structopt.report.page import facts, number, page, percent, section, table, text
+from structopt.report.page import (
+    NOTHING,
+    Markup,
+    details,
+    facts,
+    join,
+    number,
+    page,
+    paragraph,
+    percent,
+    section,
+    table,
+    text,
+)
 from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
 from structopt.report.series import TimeSplit
 from structopt.run.certificate import contradicts
@@ -93,7 +106,7 @@ def write_report(
                 scrubber(SCRUBBER, {"run": result}, {"run": ROUNDS}),
                 run_charts(result, SCRUBBER),
             ),
-            section("Examples", example_section(examples)) if examples else "",
+            section("Examples", example_section(examples)) if examples else NOTHING,
             section("Weights", _weights(result, feature_names)),
             section("Rounds", _rounds(result.history)),
             script=SCRIPT,
@@ -139,42 +152,45 @@ def comparison(results: Mapping[str, Result], *, title: str, note: str = "") -> 
         raise InvalidInputError("There are no results to compare.")
     return page(
         title,
-        f"<p>{text(note)}</p>" if note else "",
+        paragraph(text(note)) if note else NOTHING,
         agreement(results),
-        section("Results", comparison_table(results)),
-        section(
-            "Bounds closing",
-            scrubber(SCRUBBER, results, round_idents(results)),
-            comparison_charts(results, SCRUBBER),
-        ),
-        section("Time", time_chart(results)),
-        section("Rounds", round_tables(results)),
+        *(section(name, content) for name, content in beside(results).items()),
         script=SCRIPT,
         policy=policy(),
     )
 
 
-def round_idents(results: Mapping[str, Result], prefix: str = ROUNDS) -> dict[str, str]:
-    """Return an ident for each run's table of rounds; names are free text, idents are not."""
-    return {name: f"{prefix}-{i}" for i, name in enumerate(results)}
+def beside(
+    results: Mapping[str, Result], ident: str = "", most: int = MOST_COMPARED
+) -> dict[str, Markup]:
+    """Return what is shown of several runs, by title.
 
-
-def round_tables(
-    results: Mapping[str, Result], prefix: str = ROUNDS, most: int = MOST_COMPARED
-) -> str:
-    """Return the rounds of every run, folded away."""
-    idents = round_idents(results, prefix)
-    return "".join(
-        f"<details><summary>{text(name)}, {count(len(run.history), 'round')}</summary>"
-        + round_table(idents[name], run.history, most=most, caption=name)
-        + "</details>"
+    ``ident`` keeps idents unique where a page shows several problems; ``most`` is the number of
+    rounds shown of each run.
+    """
+    slider = f"{SCRUBBER}{ident}"
+    # names are free text, idents are not
+    idents = {name: f"{ROUNDS}{ident}-{i}" for i, name in enumerate(results)}
+    rounds = (
+        details(
+            f"{name}, {count(len(run.history), 'round')}",
+            round_table(idents[name], run.history, most=most, caption=name),
+        )
         for name, run in results.items()
         if run.history
     )
+    return {
+        "Results": comparison_table(results),
+        "Bounds closing": join(
+            [scrubber(slider, results, idents), comparison_charts(results, slider, f"c{ident}-")]
+        ),
+        "Time": time_chart(results, f"c{ident}-"),
+        "Rounds": join(rounds),
+    }
 
 
 # ---------------------------------------------------------------------- one run
-def _verdict(result: Result) -> str:
+def _verdict(result: Result) -> Markup:
     c = result.certificate
     why = STATUSES.get(result.status, "")
     if c.certified:
@@ -199,7 +215,7 @@ def _verdict(result: Result) -> str:
             f"{number(c.residual, 3)}."
         )
     tone = "good" if c.certified else "warn"
-    return (
+    return Markup(
         f'<p class="verdict {tone}">{claim}</p>'
         f"<p>Stopped with status <strong>{text(result.status)}</strong> after "
         f"{count(len(result.history), 'round')} and {number(result.seconds, 3)} s, solved by "
@@ -207,7 +223,7 @@ def _verdict(result: Result) -> str:
     )
 
 
-def _certificate(result: Result) -> str:
+def _certificate(result: Result) -> Markup:
     c: Certificate = result.certificate
     pairs = [
         ("Objective (upper bound)", number(c.primal, 8)),
@@ -216,21 +232,21 @@ def _certificate(result: Result) -> str:
         ("Relative gap", number(c.relative_gap, 3)),
         ("Tolerance", number(c.tolerance)),
         ("Residual", number(c.residual, 3)),
-        ("Oracles", "exact" if c.exact else "approximate"),
-        ("Certified", "yes" if c.certified else "no"),
+        ("Oracles", text("exact" if c.exact else "approximate")),
+        ("Certified", text("yes" if c.certified else "no")),
     ]
-    note = f'<p class="soft">{text(c.note)}</p>' if c.note else ""
-    return facts(pairs) + note
+    note = paragraph(text(c.note), "soft") if c.note else NOTHING
+    return join([facts(pairs), note])
 
 
-def _weights(result: Result, names: Sequence[object] | None) -> str:
+def _weights(result: Result, names: Sequence[object] | None) -> Markup:
     w = np.asarray(result.weights, dtype=np.float64).ravel()
     nonzero = int(np.count_nonzero(w))
     summary = facts(
         [
             ("Weights", number(len(w))),
             ("Nonzero", number(nonzero)),
-            ("Share of nonzeros", percent(nonzero / len(w)) if len(w) else "none"),
+            ("Share of nonzeros", percent(nonzero / len(w)) if len(w) else text("none")),
             ("Sum of |w|", number(float(np.abs(w).sum()))),
             ("Euclidean norm", number(float(np.linalg.norm(w)))),
         ]
@@ -238,7 +254,7 @@ def _weights(result: Result, names: Sequence[object] | None) -> str:
     # Stable, so that ties keep their order and a report can be compared with another.
     order = np.argsort(-np.abs(w), kind="stable")[: min(TOP_WEIGHTS, nonzero)]
     if not len(order):
-        return summary + "<p>All weights are zero.</p>"
+        return join([summary, paragraph(text("All weights are zero."))])
     largest = float(np.abs(w[order[0]]))
     head = ["Weight", *(["Name"] if names is not None else []), "Value", "Size"]
     rows = [
@@ -252,34 +268,35 @@ def _weights(result: Result, names: Sequence[object] | None) -> str:
     ]
     caption = f"The {len(order)} largest weights by size, counted from 0"
     left = (1, 3) if names is not None else (2,)
-    return summary + table(head, rows, caption=caption, words=left)
+    return join([summary, table(head, rows, caption=caption, words=left)])
 
 
-def _name(name: object) -> str:
+def _name(name: object) -> Markup:
     parts = name if isinstance(name, tuple) else (name,)
     return text(" · ".join(str(part) for part in parts))
 
 
-def _bar(share: float, series: int) -> str:
+def _bar(share: float, series: int) -> Markup:
     # A weight that is not finite has no size to draw.
     width = 8.0 * share if math.isfinite(share) else 0.0
-    return f'<span class="bar f{series}" style="width:{width:.2f}rem" aria-hidden="true"></span>'
+    style = f"width:{width:.2f}rem"
+    return Markup(f'<span class="bar f{series}" style="{style}" aria-hidden="true"></span>')
 
 
-def _rounds(history: Sequence[Round]) -> str:
+def _rounds(history: Sequence[Round]) -> Markup:
     if not history:
-        return "<p>No round was finished.</p>"
+        return paragraph(text("No round was finished."))
     return round_table(ROUNDS, history, most=MOST_ROUNDS)
 
 
 # ---------------------------------------------------------------------- several runs
-def agreement(results: Mapping[str, Result]) -> str:
+def agreement(results: Mapping[str, Result]) -> Markup:
     """Return in words how many runs are certified, and whether their bounds agree."""
     certified = sum(r.certificate.certified for r in results.values())
     lead = f"{certified} of {count(len(results), 'run')} certified."
     exact = [r.certificate for r in results.values() if r.certificate.exact]
     if not exact:
-        return f'<p class="verdict warn">{lead}</p>'
+        return paragraph(Markup(lead), "verdict warn")
     low, high = max(c.dual for c in exact), min(c.primal for c in exact)
     # Bounds are computed in floating point; rounding is no disagreement.
     if low > high + 1e-6 * max(abs(high), 1.0):
@@ -288,12 +305,13 @@ def agreement(results: Mapping[str, Result]) -> str:
             f"{number(low, 8)}, another reaches {number(high, 8)}. They are not runs of the same "
             "problem, or a bound is wrong."
         )
-        return f'<p class="verdict warn">{lead}</p>'
+        return paragraph(Markup(lead), "verdict warn")
     tone = "good" if certified == len(results) else "warn"
-    return (
-        f'<p class="verdict {tone}">{lead} All bounds agree: together they place the '
-        f"optimum between {number(low, 8)} and {number(high, 8)}.</p>"
+    lead += (
+        " All bounds agree: together they place the optimum between "
+        f"{number(low, 8)} and {number(high, 8)}."
     )
+    return paragraph(Markup(lead), f"verdict {tone}")
 
 
 _COMPARISON_COLUMNS = (
@@ -315,12 +333,12 @@ _COMPARISON_COLUMNS = (
 )
 
 
-def comparison_table(results: Mapping[str, Result]) -> str:
+def comparison_table(results: Mapping[str, Result]) -> Markup:
     """Return one row a run."""
     rows = []
     for name, result in results.items():
         c, split = result.certificate, TimeSplit.of(result)
-        label = text(name) if name == result.solver else f"{text(name)} ({text(result.solver)})"
+        label = text(name if name == result.solver else f"{name} ({result.solver})")
         rows.append(
             [
                 label,
@@ -329,7 +347,7 @@ def comparison_table(results: Mapping[str, Result]) -> str:
                 number(c.dual, 8),
                 number(c.gap, 3),
                 number(c.relative_gap, 3),
-                "yes" if c.certified else "no",
+                text("yes" if c.certified else "no"),
                 number(len(result.history)),
                 number(result.history[-1].cuts if result.history else 0),
                 number(int(np.count_nonzero(result.weights))),

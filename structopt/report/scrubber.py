@@ -17,7 +17,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
-from structopt.report.page import number, table, text
+from structopt.report.page import NOTHING, Markup, number, table, text
 
 if TYPE_CHECKING:
     from structopt.run.events import Round
@@ -85,7 +85,7 @@ def policy() -> str:
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 
-def scrubber(ident: str, runs: Mapping[str, Result], rounds: Mapping[str, str]) -> str:
+def scrubber(ident: str, runs: Mapping[str, Result], rounds: Mapping[str, str]) -> Markup:
     """Return the slider and a table with one row a run, at first its last round.
 
     Parameters
@@ -99,7 +99,7 @@ def scrubber(ident: str, runs: Mapping[str, Result], rounds: Mapping[str, str]) 
     """
     shown = {name: run.history for name, run in runs.items() if run.history}
     if not shown:
-        return ""
+        return NOTHING
     most = max(history[-1].round for history in shown.values())
     several = len(runs) > 1
     columns = [*(["Run"] if several else []), *ROUND_COLUMNS]
@@ -112,7 +112,7 @@ def scrubber(ident: str, runs: Mapping[str, Result], rounds: Mapping[str, str]) 
         for name, history in shown.items()
     )
     caption = "The round that the slider stands at, or the last before it"
-    return (
+    return Markup(
         f'<div class="scrubber" id="{ident}"><p class="control" hidden>'
         f'<label for="{ident}-at">Round</label> '
         f'<input type="range" id="{ident}-at" min="1" max="{most}" step="1" value="{most}"> '
@@ -122,7 +122,7 @@ def scrubber(ident: str, runs: Mapping[str, Result], rounds: Mapping[str, str]) 
     )
 
 
-def round_table(ident: str, history: Sequence[Round], *, most: int, caption: str = "") -> str:
+def round_table(ident: str, history: Sequence[Round], *, most: int, caption: str = "") -> Markup:
     """Return the rounds of a run as a table that a scrubber can read, thinned to `most` rows."""
     shown = thinned(history, most)
     left_out = len(history) - len(shown)
@@ -133,7 +133,7 @@ def round_table(ident: str, history: Sequence[Round], *, most: int, caption: str
     return table(ROUND_COLUMNS, map(round_cells, shown), caption=words, ident=ident)
 
 
-def round_cells(r: Round) -> list[str]:
+def round_cells(r: Round) -> list[Markup]:
     """Return one round as cells, in the order of `ROUND_COLUMNS`."""
     return [
         number(r.round),

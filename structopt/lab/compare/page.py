@@ -8,17 +8,28 @@ that it solves within tau times the best time,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from structopt.lab.compare.stats import profile
 from structopt.lab.compare.tables import LIMITATIONS, cost_table, ranking_table, sequence_tables
-from structopt.report.draw.charts import comparison_charts, count, figure, time_chart
+from structopt.report.draw.charts import count, figure, side_by_side
 from structopt.report.draw.svg import Line, bar_chart, bar_key, line_chart, line_key
-from structopt.report.html import agreement, comparison_table, round_idents, round_tables
-from structopt.report.page import page, section, table, text
-from structopt.report.scrubber import SCRIPT, policy, scrubber
+from structopt.report.html import agreement, beside
+from structopt.report.page import (
+    NOTHING,
+    Markup,
+    details,
+    join,
+    page,
+    paragraph,
+    section,
+    table,
+    text,
+)
+from structopt.report.scrubber import SCRIPT, policy
 
 if TYPE_CHECKING:
     from structopt.lab.compare.compare import Comparison, Problem
@@ -29,13 +40,12 @@ MOST_ROUNDS = 25  # of each of many runs on one page: some fifty runs stay below
 
 def comparison_page(done: Comparison, *, command: str = "") -> bytes:
     """Return a comparison as one self-contained HTML file; ``command`` is what made it."""
-    made = f"<p>Made by <code>{text(command)}</code></p>" if command else ""
-    limits = "".join(f"<li>{text(limit)}</li>" for limit in LIMITATIONS)
+    made = Markup(f"<p>Made by <code>{text(command)}</code></p>") if command else NOTHING
     return page(
         "structopt: solver comparison",
         _verdict(done),
         made,
-        f'<p class="soft">{text(done.machine)}</p>',
+        paragraph(text(done.machine), "soft"),
         section("Ranking", _table(ranking_table(done), words=(0, 1)), _profile(done)),
         section("CPU seconds", _table(cost_table(done), words=(0,))),
         *(
@@ -44,36 +54,47 @@ def comparison_page(done: Comparison, *, command: str = "") -> bytes:
         ),
         section(
             "Problems",
-            '<p class="soft">Each backend\'s middle repetition. Seconds below are wall time, '
-            "which other load on the machine lengthens.</p>",
+            paragraph(
+                text(
+                    "Each backend's middle repetition. Seconds below are wall time, which other "
+                    "load on the machine lengthens."
+                ),
+                "soft",
+            ),
             *(_problem(i, p) for i, p in enumerate(done.problems)),
         ),
-        section("Limitations", f"<ul>{limits}</ul>"),
+        section("Limitations", _list(LIMITATIONS)),
         script=SCRIPT,
         policy=policy(),
     )
 
 
-def _verdict(done: Comparison) -> str:
+def _list(sentences: Iterable[str]) -> Markup:
+    items = "".join(f"<li>{text(sentence)}</li>" for sentence in sentences)
+    return Markup(f'<ul class="soft">{items}</ul>') if items else NOTHING
+
+
+def _verdict(done: Comparison) -> Markup:
     runs = [run for p in done.problems for backend in p.runs.values() for run in backend]
     solved = sum(not run.reason for run in runs)
     refused = sum(len(p.refusals) for p in done.problems)
     tone = "good" if done.agree and solved == len(runs) else "warn"
     words = "agree" if done.agree else "DISAGREE"
-    return (
-        f'<p class="verdict {tone}">{solved} of {count(len(runs), "run")} certified within '
-        f"{done.limit:g} CPU seconds, on {count(len(done.problems), 'problem')}; "
-        f"{refused} times a backend does not take a problem. The proved bounds {words}.</p>"
+    said = (
+        f"{solved} of {count(len(runs), 'run')} certified within {done.limit:g} CPU seconds, on "
+        f"{count(len(done.problems), 'problem')}; {refused} times a backend does not take a "
+        f"problem. The proved bounds {words}."
     )
+    return paragraph(text(said), f"verdict {tone}")
 
 
-def _table(given: Table, *, words: tuple[int, ...]) -> str:
-    notes = "".join(f'<p class="soft">{text(note)}</p>' for note in given.notes)
+def _table(given: Table, *, words: tuple[int, ...]) -> Markup:
     rows = [[text(cell) for cell in row] for row in given.rows]
-    return table(given.columns, rows, caption=given.title, words=words) + notes
+    shown = table(given.columns, rows, caption=given.title, words=words)
+    return join([shown, *(paragraph(text(note), "soft") for note in given.notes)])
 
 
-def _profile(done: Comparison) -> str:
+def _profile(done: Comparison) -> Markup:
     ratios = profile(done.costs, done.failed)
     finite = [r for values in ratios.values() for r in values if np.isfinite(r)]
     most = 1.2 * max([2.0, *finite])
@@ -105,10 +126,10 @@ def _profile(done: Comparison) -> str:
         "within so many times the best time. Higher and further left is better. Backends that take "
         "other problems are not compared by it."
     )
-    return f'<div class="charts">{figure(chart, line_key(lines), caption)}</div>'
+    return side_by_side(figure(chart, line_key(lines), caption))
 
 
-def _sequences(done: Comparison) -> str:
+def _sequences(done: Comparison) -> Markup:
     totals: dict[str, list[float]] = {}
     for problem in done.problems:
         if problem.replay is None:
@@ -120,7 +141,7 @@ def _sequences(done: Comparison) -> str:
                 total[0] += warm.total
                 total[1] += cold.total
     if not totals:
-        return ""
+        return NOTHING
     rows = [
         row
         for backend, (warm, cold) in totals.items()
@@ -132,26 +153,14 @@ def _sequences(done: Comparison) -> str:
     )
     chart = bar_chart("sequences", rows, title="Warm against cold", description=description)
     caption = "CPU seconds over all sequences that a backend solved both ways."
-    return f'<div class="charts">{figure(chart, bar_key(["warm", "cold"]), caption)}</div>'
+    return side_by_side(figure(chart, bar_key(["warm", "cold"]), caption))
 
 
-def _problem(number: int, problem: Problem) -> str:
+def _problem(number: int, problem: Problem) -> Markup:
     name = f"{problem.formulation}, {problem.data} ({problem.size})"
-    results = problem.results
-    refusals = "".join(
-        f"<li>{text(backend)} does not take it: {text(why)}</li>"
-        for backend, why in problem.refusals.items()
-    )
-    refused = f'<ul class="soft">{refusals}</ul>' if refusals else ""
+    title, results = Markup(f"<h3>{text(name)}</h3>"), problem.results
+    refused = _list(f"{b} does not take it: {why}" for b, why in problem.refusals.items())
     if not results:
-        return f"<h3>{text(name)}</h3><p>No run ended with a result.</p>{refused}"
-    slider, prefix = f"scrubber-{number}", f"p{number}-"
-    return (
-        f"<h3>{text(name)}</h3>{agreement(results)}<details><summary>Runs of "
-        f"{text(name)}</summary>{comparison_table(results)}{refused}"
-        + scrubber(slider, results, round_idents(results, f"rounds-{number}"))
-        + comparison_charts(results, slider, prefix)
-        + f'<div class="charts">{time_chart(results, prefix)}</div>'
-        + round_tables(results, f"rounds-{number}", MOST_ROUNDS)
-        + "</details>"
-    )
+        return join([title, paragraph(text("No run ended with a result.")), refused])
+    shown = beside(results, f"-{number}", MOST_ROUNDS)
+    return join([title, agreement(results), details(f"Runs of {name}", *shown.values(), refused)])

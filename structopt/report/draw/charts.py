@@ -10,18 +10,28 @@ the relative gap (P_r - D_r) / \|P_r\| on a logarithmic axis.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from structopt.report.draw.svg import Line, bar_chart, bar_key, line_chart, line_key
-from structopt.report.page import facts, number, plain_number, text
+from structopt.report.page import (
+    NOTHING,
+    Markup,
+    facts,
+    join,
+    number,
+    paragraph,
+    plain_number,
+    text,
+)
 from structopt.report.series import BoundSeries, TimeSplit, bound_limits, gap_floor
 
 if TYPE_CHECKING:
     from structopt.run.events import Round
     from structopt.run.result import Result
 
+_OVER_ROUNDS: dict[str, Any] = {"x_label": "round", "x_from": 1.0, "x_whole": True}
 GAP_CAPTION = "Certified gap relative to the objective."
 TIME_CAPTION = (
     "Oracle: finding violated constraints. Lift: turning them into rows. Solve: the master "
@@ -29,13 +39,13 @@ TIME_CAPTION = (
 )
 
 
-def run_charts(result: Result, scrubber: str) -> str:
+def run_charts(result: Result, scrubber: str) -> Markup:
     """Return the charts of one run: bounds, gap, cuts, nonzeros and time; and the seconds.
 
     `scrubber` is the ident of the slider that moves their markers.
     """
     history, split = result.history, TimeSplit.of(result)
-    charts: list[str] = []
+    charts: list[Markup] = []
     if history:
         run = BoundSeries.of(result)
         charts = [
@@ -46,26 +56,27 @@ def run_charts(result: Result, scrubber: str) -> str:
         ]
     charts.append(_run_time(split))
     seconds = facts((f"{what.capitalize()} seconds", number(s, 4)) for what, s in split.items())
-    empty = "" if history else "<p>No round was finished.</p>"
-    return f'{empty}<div class="charts">{"".join(charts)}</div>{seconds}'
+    empty = NOTHING if history else paragraph(text("No round was finished."))
+    return join([empty, side_by_side(*charts), seconds])
 
 
-def comparison_charts(results: Mapping[str, Result], scrubber: str, prefix: str = "") -> str:
+def comparison_charts(results: Mapping[str, Result], scrubber: str, prefix: str = "") -> Markup:
     """Return bounds and gaps of several runs, against time and against rounds.
 
     `scrubber` is the ident of the slider that moves the markers of the charts over rounds;
     `prefix` keeps idents unique where there are several such sets on a page.
     """
     runs = {name: BoundSeries.of(result) for name, result in results.items()}
-    charts = "".join(
-        _compared_bounds(runs, results, axis, scrubber, prefix)
-        + _compared_gaps(runs, results, axis, scrubber, prefix)
-        for axis in ("seconds", "rounds")
+    return side_by_side(
+        *(
+            draw(runs, results, axis, scrubber, prefix)
+            for axis in ("seconds", "rounds")
+            for draw in (_compared_bounds, _compared_gaps)
+        )
     )
-    return f'<div class="charts">{charts}</div>'
 
 
-def time_chart(results: Mapping[str, Result], prefix: str = "") -> str:
+def time_chart(results: Mapping[str, Result], prefix: str = "") -> Markup:
     """Return each run's seconds as a stacked bar."""
     splits = {name: TimeSplit.of(result) for name, result in results.items()}
     rows = [(name, [seconds for _, seconds in split.items()]) for name, split in splits.items()]
@@ -83,7 +94,7 @@ def count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def _run_bounds(run: BoundSeries, last: Round, scrubber: str) -> str:
+def _run_bounds(run: BoundSeries, last: Round, scrubber: str) -> Markup:
     lines = [
         Line("upper bound (objective)", run.seconds, run.primal, 0),
         Line("lower bound", run.seconds, run.dual, 1, dashed=True),
@@ -104,7 +115,7 @@ def _run_bounds(run: BoundSeries, last: Round, scrubber: str) -> str:
     return figure(chart, line_key(lines), caption)
 
 
-def _run_gap(run: BoundSeries, result: Result, scrubber: str) -> str:
+def _run_gap(run: BoundSeries, result: Result, scrubber: str) -> Markup:
     tolerance = result.certificate.tolerance
     gap = np.maximum(run.relative_gap, gap_floor([run], tolerance))
     lines = [Line("relative gap", run.rounds, gap, 0)]
@@ -114,10 +125,8 @@ def _run_gap(run: BoundSeries, result: Result, scrubber: str) -> str:
         title="Relative gap against rounds",
         description=f"It ends at {plain_number(float(run.relative_gap[-1]), 3)} after "
         f"{count(len(run.rounds), 'round')}; {plain_number(tolerance)} was asked for.",
-        x_label="round",
         y_label="relative gap",
-        x_from=1.0,
-        x_whole=True,
+        **_OVER_ROUNDS,
         log=True,
         limit=(tolerance, "tolerance") if tolerance > 0 else None,
         marker=(scrubber, "rounds"),
@@ -125,7 +134,7 @@ def _run_gap(run: BoundSeries, result: Result, scrubber: str) -> str:
     return figure(chart, line_key(lines), GAP_CAPTION)
 
 
-def _run_cuts(run: BoundSeries, history: Sequence[Round], scrubber: str) -> str:
+def _run_cuts(run: BoundSeries, history: Sequence[Round], scrubber: str) -> Markup:
     added = np.cumsum([r.cuts_added for r in history], dtype=np.float64)
     dropped = np.cumsum([r.cuts_dropped for r in history], dtype=np.float64)
     standing = np.array([r.cuts for r in history], dtype=np.float64)
@@ -140,17 +149,15 @@ def _run_cuts(run: BoundSeries, history: Sequence[Round], scrubber: str) -> str:
         lines,
         title="Cuts against rounds",
         description=summary,
-        x_label="round",
         y_label="cuts",
-        x_from=1.0,
-        x_whole=True,
+        **_OVER_ROUNDS,
         y_limits=(0.0, 1.05 * max(float(added[-1]), float(standing.max()), 1.0)),
         marker=(scrubber, "rounds"),
     )
     return figure(chart, line_key(lines), summary)
 
 
-def _run_nonzeros(run: BoundSeries, result: Result, scrubber: str) -> str:
+def _run_nonzeros(run: BoundSeries, result: Result, scrubber: str) -> Markup:
     nonzeros = np.array([r.nonzeros for r in result.history], dtype=np.float64)
     lines = [Line("nonzero weights", run.rounds, nonzeros, 0)]
     summary = (
@@ -162,22 +169,20 @@ def _run_nonzeros(run: BoundSeries, result: Result, scrubber: str) -> str:
         lines,
         title="Nonzero weights against rounds",
         description=summary,
-        x_label="round",
         y_label="nonzero weights",
-        x_from=1.0,
-        x_whole=True,
+        **_OVER_ROUNDS,
         y_limits=(0.0, 1.05 * max(float(nonzeros.max()), 1.0)),
         marker=(scrubber, "rounds"),
     )
     return figure(chart, line_key(lines), summary)
 
 
-def _run_time(split: TimeSplit) -> str:
+def _run_time(split: TimeSplit) -> Markup:
     # One bar a part; zeros before it give each part the colour it has in stacked bars.
     rows = [(what, [0.0] * j + [seconds]) for j, (what, seconds) in enumerate(split.items())]
     description = ", ".join(f"{what} {plain_number(s, 3)} s" for what, s in split.items())
     chart = bar_chart("time", rows, title="Where the time went", description=description)
-    return figure(chart, "", TIME_CAPTION)
+    return figure(chart, NOTHING, TIME_CAPTION)
 
 
 def _compared_bounds(
@@ -186,7 +191,7 @@ def _compared_bounds(
     axis: str,
     scrubber: str,
     prefix: str,
-) -> str:
+) -> Markup:
     pairs = [
         (Line(name, x, run.primal, i), Line(name, x, run.dual, i, dashed=True))
         for i, (name, run) in enumerate(runs.items())
@@ -218,7 +223,7 @@ def _compared_gaps(
     axis: str,
     scrubber: str,
     prefix: str,
-) -> str:
+) -> Markup:
     tolerance = min(r.certificate.tolerance for r in results.values())
     floor = gap_floor(runs.values(), tolerance)
     lines = [
@@ -248,6 +253,11 @@ def _along(run: BoundSeries, axis: str) -> np.typing.NDArray[np.float64]:
     return run.seconds if axis == "seconds" else run.rounds
 
 
-def figure(chart: str, key: str, caption: str) -> str:
+def figure(chart: Markup, key: Markup, caption: str) -> Markup:
     """Return a chart with its key and a caption in words."""
-    return f"<figure>{chart}{key}<figcaption>{text(caption)}</figcaption></figure>"
+    return Markup(f"<figure>{chart}{key}<figcaption>{text(caption)}</figcaption></figure>")
+
+
+def side_by_side(*figures: Markup) -> Markup:
+    """Return figures as many to a row as there is room for."""
+    return Markup(f'<div class="charts">{join(figures)}</div>')

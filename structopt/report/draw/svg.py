@@ -19,7 +19,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.report.draw.scale import Scale
 from structopt.report.draw.theme import OKABE_ITO
-from structopt.report.page import plain_number, text
+from structopt.report.page import Markup, plain_number, text
 
 WIDTH, HEIGHT = 520, 300
 LEFT, RIGHT, TOP, BOTTOM = 66, 508, 12, 256
@@ -89,7 +89,7 @@ def line_chart(
     band: bool = False,
     x_log: bool = False,
     marker: tuple[str, str] | None = None,
-) -> str:
+) -> Markup:
     """Return a chart of step lines.
 
     Parameters
@@ -137,7 +137,7 @@ def line_chart(
             f'<path class="marker" data-marker="{marker[0]}" data-axis="{marker[1]}" '
             f'data-scale="{span}" d="M0,{TOP}V{BOTTOM}" visibility="hidden"/>'
         )
-    return (
+    return Markup(
         f"{_open(ident, HEIGHT, title, description)}"
         f'<clipPath id="{ident}-c"><rect x="{LEFT - 5}" y="{TOP - 5}" width="{RIGHT - LEFT + 10}" '
         f'height="{BOTTOM - TOP + 10}"/></clipPath>'
@@ -153,7 +153,7 @@ def bar_chart(
     title: str,
     description: str = "",
     unit: str = "s",
-) -> str:
+) -> Markup:
     """Return horizontal stacked bars, one per named row, all on one scale from zero.
 
     Parts take the colours 0, 1, ... in their order; each row ends with its total.
@@ -179,10 +179,10 @@ def bar_chart(
             at += part
         total = f"{plain_number(at, 3)} {unit}"
         drawn.append(f'<text x="{scale.at(at) + 6:.1f}" y="{y + 16}">{text(total)}</text>')
-    return f"{_open(ident, height, title, description)}{''.join(drawn)}</svg>"
+    return Markup(f"{_open(ident, height, title, description)}{''.join(drawn)}</svg>")
 
 
-def line_key(lines: Iterable[Line]) -> str:
+def line_key(lines: Iterable[Line]) -> Markup:
     """Return the key of a line chart as a list."""
     return _key(
         (
@@ -194,7 +194,7 @@ def line_key(lines: Iterable[Line]) -> str:
     )
 
 
-def bar_key(names: Iterable[str]) -> str:
+def bar_key(names: Iterable[str]) -> Markup:
     """Return the key of a bar chart as a list."""
     return _key(
         (f'<rect class="f{j % len(OKABE_ITO)}" x="6" width="12" height="12"/>', name)
@@ -202,12 +202,12 @@ def bar_key(names: Iterable[str]) -> str:
     )
 
 
-def _key(entries: Iterable[tuple[str, str]]) -> str:
+def _key(entries: Iterable[tuple[str, str]]) -> Markup:
     items = "".join(
         f'<li><svg viewBox="0 0 26 12" aria-hidden="true">{sign}</svg> {text(name)}</li>'
         for sign, name in entries
     )
-    return f'<ul class="key">{items}</ul>'
+    return Markup(f'<ul class="key">{items}</ul>')
 
 
 def _open(ident: str, height: int, title: str, description: str) -> str:

@@ -160,7 +160,7 @@ class Method(ABC):
             status = "interrupted"
         except StructoptError as error:
             if np.isfinite(self._primal):
-                error.result = self._result("stalled")
+                error.result = Method._result(self, "stalled")  # asks no oracle: one may have failed
             raise
         return self._result(status)
 

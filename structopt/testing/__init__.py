@@ -8,6 +8,8 @@ True
 """
 
 from structopt.testing.check import CheckError
+from structopt.testing.formulation import check_formulation
+from structopt.testing.method import check_method
 from structopt.testing.structure import check_structure
 
-__all__ = ["CheckError", "check_structure"]
+__all__ = ["CheckError", "check_formulation", "check_method", "check_structure"]

@@ -160,7 +160,8 @@ class Method(ABC):
             status = "interrupted"
         except StructoptError as error:
             if np.isfinite(self._primal):
-                error.result = Method._result(self, "stalled")  # asks no oracle: one may have failed
+                # the base's: it asks no oracle, and one may be what failed
+                error.result = Method._result(self, "stalled")
             raise
         return self._result(status)
 

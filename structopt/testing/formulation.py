@@ -7,7 +7,7 @@ r"""Whether a formulation's optimum is that of the problem with every constraint
 ...     def master(self, m):
 ...         w, xi = m.weights(), m.slacks()
 ...         m.minimize(cp.sum_squares(w) / 2 + self.C * cp.sum(xi))
-...         m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+...         m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 >>> "optimum_is_enumeration" in so.testing.check_formulation(Unit())
 True
 """
@@ -16,20 +16,22 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import numpy as np
 
+from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.names import of_kind
-from structopt.structures.base.oracles import worst
+from structopt.structures.base.oracles import Oracle, worst
 from structopt.structures.multiclass.structure import Multiclass
 from structopt.testing.check import Check, fail, run
-from structopt.testing.full_problem import FullProblem
+from structopt.testing.full_problem import FullProblem, Written
 from structopt.testing.problems import small_chain, small_classes
 from structopt.testing.structure_case import StructureCase
 
@@ -63,9 +65,10 @@ class FormulationCase:
 
 
 def declared(formulation: Formulation, case: StructureCase) -> RestrictedMaster:
-    """Return the formulation's declaration, not compiled."""
+    """Return the formulation's declaration, compiled: its oracles are known."""
     m = RestrictedMaster(len(case.X), case.structure.n_features_)
     formulation.master(m)
+    m.compile()
     return m
 
 
@@ -122,25 +125,20 @@ def order_does_not_matter(given: FormulationCase) -> None:
 def oracles_find_the_most_violated_row(given: FormulationCase) -> None:
     """The row that a rule makes of its oracle's answer is the most violated one, at any weights."""
     for case in given.cases:
-        full = FullProblem(case, _resolved(given, case))
-        names = declared(full.formulation, case).families
-        for (written, rule), family in zip(full.families, names, strict=True):
-            if family.joint:
-                continue  # sums of answers of a question that is asked for one example
-            for w in case.weights:
-                violated = _violations(rule, full, w)
-                score = written.delta @ w
-                hinge = family.oracle.hinge(written.loss, score)
-                value = score if family.oracle is worst else hinge
-                for i in np.unique(written.example):
-                    mine = np.flatnonzero(written.example == i)
-                    answer = mine[np.argmax(value[mine])]
-                    if violated[answer] < violated[mine].max() - 1e-7 * (1 + violated[mine].max()):
-                        case.wrong(
-                            int(i), w,
-                            f"{family.oracle.name!r} answers a row violated by {violated[answer]}, "
-                            f"another is by {violated[mine].max()}: the rule is not what it asks",
-                        )  # fmt: skip
+        full = FullProblem(case, given.formulation.resolve(lambda _: 1.0))
+        families = declared(full.formulation, case).families
+        if any(family.joint for family in families):
+            continue  # sums of answers to a question that is asked for one example
+        oracles = {family.oracle for family in families}
+        for (written, rule), w in product(full.families, case.weights):
+            violated, score = _violations(rule, full, w), written.delta @ w
+            for i in np.unique(written.example).tolist():
+                mine = np.flatnonzero(written.example == i)
+                answers = [mine[np.argmax(_asked(o, written, score)[mine])] for o in oracles]
+                most, found = violated[mine].max(), violated[answers].max()
+                if found < most - 1e-7 * (1 + most):
+                    said = f"{[o.name for o in oracles]} answer rows violated by {found}, another"
+                    case.wrong(i, w, f"{said} is by {most}: the rule is not what they ask")
 
 
 def refusal_comes_before_work(given: FormulationCase) -> None:
@@ -156,7 +154,7 @@ def refusal_comes_before_work(given: FormulationCase) -> None:
     def ask(*_: Any) -> Any:
         fail("an oracle was asked before the refusal")
 
-    data.ask = ask  # type: ignore[method-assign]
+    setattr(data, "ask", ask)  # noqa: B010, for this one
     try:
         CuttingPlane(structure, given.formulation, data)
     except IncompatibleError:
@@ -178,19 +176,6 @@ def parameters_are_stored_as_given(given: FormulationCase) -> None:
         fail("a pickled formulation is another one")
 
 
-def nonsense_is_refused(given: FormulationCase) -> None:
-    """A parameter C or radius that is no number > 0 is refused by name."""
-    for name in {"C", "radius"} & given.formulation.get_params().keys():
-        for value in (0, -1.0, np.nan, None, "one"):
-            other = type(given.formulation)(**{**given.formulation.get_params(), name: value})
-            try:
-                declared(other, given.cases[0])
-            except InvalidInputError as error:
-                if name in str(error):
-                    continue
-            fail(f"{name}={value!r} is not refused by name")
-
-
 def close_to(result: Any, full: FullProblem, who: str, tol: float = TOL) -> None:
     """Compare a result with the truth: bounds that enclose it, within ``tol`` of each other."""
     truth, found = full.optimum(), result.certificate
@@ -208,18 +193,20 @@ def close_to(result: Any, full: FullProblem, who: str, tol: float = TOL) -> None
         fail(f"{who}: says {found.primal}; with its weights the full problem has {value}")
 
 
-def _resolved(given: FormulationCase, case: StructureCase) -> Formulation:
-    return given.formulation.resolve(lambda _: 1.0)
+def _asked(oracle: Oracle, written: Written, score: Floats) -> Floats:
+    """Return what an oracle maximises, for every row."""
+    return np.asarray(score if oracle is worst else oracle.hinge(written.loss, score))
 
 
-def _violations(rule: Any, full: FullProblem, w: np.ndarray[Any, Any]) -> Any:
+def _violations(rule: Any, full: FullProblem, w: Floats) -> Floats:
     """Return by how much each row of a rule is violated where every slack is 0."""
     constraints = rule if isinstance(rule, list | tuple) else [rule]
     for constraint in constraints:
         for variable in constraint.variables():
             variable.value = np.zeros(variable.shape)
     full.w.value = w
-    return sum(np.broadcast_to(c.violation(), len(full.families[0][0].loss)) for c in constraints)
+    rows = len(full.families[0][0].loss)
+    return np.asarray(sum(np.broadcast_to(c.violation(), rows) for c in constraints))
 
 
 CHECKS: tuple[Check, ...] = (
@@ -230,7 +217,6 @@ CHECKS: tuple[Check, ...] = (
     oracles_find_the_most_violated_row,
     refusal_comes_before_work,
     parameters_are_stored_as_given,
-    nonsense_is_refused,
 )
 
 

@@ -177,7 +177,8 @@ def ctrl_c_keeps_the_best_model(given: MethodCase) -> None:
 
 def errors_carry_the_best_model(given: MethodCase) -> None:
     """An oracle that fails is an OracleError, with the best model so far as its result."""
-    data, rounds = given.data(), []
+    rounds: list[Any] = []
+    data = given.data()
     for shard in data.shards:
         _fail_from(shard, rounds, 2)
     try:
@@ -229,7 +230,7 @@ def refusal_comes_before_work(given: MethodCase) -> None:
 
     for entry in of_kind("formulation"):
         data = given.data()
-        data.ask = ask  # type: ignore[method-assign]
+        setattr(data, "ask", ask)  # noqa: B010, for this one
         try:
             given.made(entry.load()(), data=data)
         except IncompatibleError as error:

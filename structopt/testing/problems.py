@@ -49,7 +49,5 @@ def learnable(case: StructureCase, seed: int = 0) -> StructureCase:
         Y.append(outputs[order[0 if i < len(case.X) or len(order) < 2 else 1]])
     small = case.small
     return StructureCase(
-        Small(
-            case.given, case.X, Y, small.outputs, small.features, small.loss, exact=small.exact
-        )
+        Small(case.given, case.X, Y, small.outputs, small.features, small.loss, exact=small.exact)
     )

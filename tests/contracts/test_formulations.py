@@ -3,11 +3,13 @@
 import inspect
 from typing import Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pytest
 
 import structopt as so
 from structopt import names
-from structopt.testing.formulation import CHECKS, FormulationCase
+from structopt.testing.formulation import CHECKS, FormulationCase, declared
+from structopt.testing.problems import small_classes
 
 # beside what annotations say (every literal and every boolean is tried)
 MORE = {
@@ -71,3 +73,12 @@ def test_what_asks_for_references_needs_them():
     for formulation in ASKED_OF_REFERENCES:
         with pytest.raises(so.errors.InvalidInputError, match="no structure here answers"):
             FormulationCase(formulation)
+
+
+@pytest.mark.parametrize("entry", names.of_kind("formulation"), ids=lambda entry: entry.name)
+@pytest.mark.parametrize("value", [0, -1.0, np.nan, None, "one"])
+def test_strength_must_be_a_positive_number(entry, value):
+    cls = entry.load()
+    (name,) = {"C", "radius"} & inspect.signature(cls).parameters.keys()
+    with pytest.raises(so.errors.InvalidInputError, match=f"{name} must be a finite number > 0"):
+        declared(cls(**{name: value}), small_classes())

@@ -81,7 +81,7 @@ class Parameters:
 
     def check_params(self) -> None:
         """Refuse arguments that are not what the constructor's annotations say."""
-        check_annotated(type(self).__init__, self.get_params(), type(self).__name__)
+        check_params(self)
 
 
 # ---------------------------------------------------------------------- arguments of simple types
@@ -133,10 +133,16 @@ def checked(function: _F) -> _F:
     @functools.wraps(function)
     def careful(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs).arguments
-        check_annotated(function, given, function.__name__)
+        check_annotated(function, given, function.__qualname__.removesuffix(".__init__"))
         return function(*args, **kwargs)
 
     return typing.cast(_F, careful)
+
+
+def check_params(described: Any) -> None:
+    """Refuse what an object was given that is not what its constructor's annotations say."""
+    kind = type(described)
+    check_annotated(kind.__init__, described.get_params(deep=False), kind.__name__)
 
 
 def check_annotated(function: Callable[..., Any], values: Mapping[str, Any], who: str) -> None:
@@ -173,7 +179,10 @@ class _Kind(NamedTuple):
 
     def __str__(self) -> str:
         word = _WORDS.get(self.what, repr(self.what))
-        return word if self.within is None else f"{word} {self.within}"
+        if self.within is None:
+            return word
+        finite = self.what is float and self.within.high < math.inf
+        return f"{'a finite number' if finite else word} {self.within}"
 
 
 _WORDS: dict[Any, str] = {

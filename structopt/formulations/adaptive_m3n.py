@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.formulations.base import Declaration, check_positive
+from structopt.formulations.base import Declaration
 from structopt.formulations.scale_mixture import ScaleMixture, between
+from structopt.parameters import Positive
 
 
 class AdaptiveM3N(ScaleMixture):
@@ -65,7 +66,7 @@ class AdaptiveM3N(ScaleMixture):
     0.125
     """
 
-    def __init__(self, C: float = 1.0, lam: float = 1.0) -> None:
+    def __init__(self, C: Positive = 1.0, lam: Positive = 1.0) -> None:
         self.C, self.lam = C, lam
 
     def master(self, m: Declaration) -> None:
@@ -100,4 +101,3 @@ class AdaptiveM3N(ScaleMixture):
 
     def check(self) -> None:
         """Refuse parameters that are no positive numbers."""
-        check_positive(C=self.C, lam=self.lam)

@@ -12,11 +12,9 @@ See :class:`structopt.master.declare.RestrictedMaster` for what ``m`` offers.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from structopt.errors import InvalidInputError
 from structopt.parameters import Parameters
 
 WeightConstraints = Callable[[Any], Sequence[Any]]
@@ -65,20 +63,3 @@ class Formulation(Parameters):
         largest |w . delta| that its weights give. Most formulations have nothing to resolve.
         """
         return self
-
-
-def check_positive(**values: Any) -> None:
-    """Refuse parameters that are not finite numbers > 0.
-
-    >>> check_positive(C=0)
-    Traceback (most recent call last):
-    ...
-    structopt.errors.InvalidInputError: C must be a finite number > 0; got 0.
-    """
-    for name, value in values.items():
-        try:
-            good = math.isfinite(value) and value > 0
-        except TypeError:
-            good = False
-        if not good:
-            raise InvalidInputError(f"{name} must be a finite number > 0; got {value!r}.")

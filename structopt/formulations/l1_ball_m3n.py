@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from structopt.formulations.base import Declaration, Formulation, check_positive
+from structopt.formulations.base import Declaration, Formulation
+from structopt.parameters import Positive
 
 
 class L1BallM3N(Formulation):
@@ -47,14 +48,13 @@ class L1BallM3N(Formulation):
     0.5
     """
 
-    def __init__(self, radius: float = 1.0) -> None:
+    def __init__(self, radius: Positive = 1.0) -> None:
         self.radius = radius
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(radius=self.radius)
         w, xi = m.weights(), m.slacks()
         m.minimize(cp.sum(xi) / m.n_examples)
         m.subject_to(cp.norm1(w) <= self.radius)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.formulations.base import Declaration, WeightConstraints, check_positive
+from structopt.formulations.base import Declaration, WeightConstraints
 from structopt.formulations.scale_mixture import ScaleMixture, between
+from structopt.parameters import Positive
 
 
 class L1M3N(ScaleMixture):
@@ -55,7 +56,7 @@ class L1M3N(ScaleMixture):
     0.25
     """
 
-    def __init__(self, C: float = 1.0, *, constraints: WeightConstraints | None = None) -> None:
+    def __init__(self, C: Positive = 1.0, *, constraints: WeightConstraints | None = None) -> None:
         self.C, self.constraints = C, constraints
 
     def master(self, m: Declaration) -> None:
@@ -81,4 +82,3 @@ class L1M3N(ScaleMixture):
 
     def check(self) -> None:
         """Refuse a C that is no positive number."""
-        check_positive(C=self.C)

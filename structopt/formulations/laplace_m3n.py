@@ -7,8 +7,9 @@ from typing import ClassVar
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.formulations.base import Declaration, check_positive
+from structopt.formulations.base import Declaration
 from structopt.formulations.scale_mixture import ScaleMixture, between
+from structopt.parameters import Positive
 
 
 class LaplaceM3N(ScaleMixture):
@@ -82,7 +83,7 @@ class LaplaceM3N(ScaleMixture):
 
     absorbing: ClassVar[bool] = False
 
-    def __init__(self, C: float = 1.0, lam: float = 1.0) -> None:
+    def __init__(self, C: Positive = 1.0, lam: Positive = 1.0) -> None:
         self.C, self.lam = C, lam
 
     def master(self, m: Declaration) -> None:
@@ -139,4 +140,3 @@ class LaplaceM3N(ScaleMixture):
 
     def check(self) -> None:
         """Refuse parameters that are no positive numbers."""
-        check_positive(C=self.C, lam=self.lam)

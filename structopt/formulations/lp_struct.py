@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from structopt.errors import InvalidInputError
-from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints
+from structopt.parameters import Positive
 from structopt.structures.base.oracles import best_other, nearest_reference, worst_reference
 
 _ORACLES = {None: best_other, "nearest": nearest_reference, "worst": worst_reference}
@@ -47,7 +47,7 @@ class LPStruct(Formulation):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: Positive = 1.0,
         *,
         nonnegative: bool = True,
         references: Literal["nearest", "worst"] | None = None,
@@ -60,11 +60,6 @@ class LPStruct(Formulation):
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(C=self.C)
-        if self.references not in _ORACLES:
-            raise InvalidInputError(
-                f"references is None, 'nearest' or 'worst'; got {self.references!r}."
-            )
         w, xi = m.weights(self.constraints), m.slacks()
         if self.nonnegative:
             m.subject_to(w >= 0)

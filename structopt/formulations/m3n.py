@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Literal
 
-from structopt.errors import InvalidInputError
-from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints
+from structopt.parameters import PositiveOrInfinite
 
 
 class M3N(Formulation):
@@ -42,7 +42,7 @@ class M3N(Formulation):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: PositiveOrInfinite = 1.0,
         *,
         slacks: Literal["n", "one"] = "n",
         constraints: WeightConstraints | None = None,
@@ -53,9 +53,6 @@ class M3N(Formulation):
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(C=1.0 if math.inf == self.C else self.C)
-        if self.slacks not in ("n", "one"):
-            raise InvalidInputError(f"slacks is 'n' or 'one'; got {self.slacks!r}.")
         joint = self.slacks == "one"
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
         strength = 0.0 if math.inf == self.C else 1.0 / (2.0 * self.C)

@@ -6,7 +6,8 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import Declaration, Formulation, check_positive
+from structopt.formulations.base import Declaration, Formulation
+from structopt.parameters import Positive
 
 
 class ScaledM3N(Formulation):
@@ -49,14 +50,13 @@ class ScaledM3N(Formulation):
     array([ 0.5,  0. , -0.5,  0. ])
     """
 
-    def __init__(self, C: float = 1.0, scales: Floats | None = None) -> None:
+    def __init__(self, C: Positive = 1.0, scales: Floats | None = None) -> None:
         self.C, self.scales = C, scales
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(C=self.C)
         scales = np.ones(m.n_features) if self.scales is None else np.asarray(self.scales, float)
         if scales.shape != (m.n_features,) or not np.all(np.isfinite(scales) & (scales >= 0)):
             raise InvalidInputError(

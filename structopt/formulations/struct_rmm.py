@@ -7,9 +7,9 @@ import math
 from collections.abc import Callable
 from typing import Literal
 
-from structopt.errors import InvalidInputError
-from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints
 from structopt.formulations.struct_svm import StructSVM
+from structopt.parameters import Positive, PositiveOrInfinite
 
 logger = logging.getLogger(__name__)
 
@@ -59,10 +59,10 @@ class StructRMM(StructSVM):
 
     def __init__(
         self,
-        C: float = 1.0,
-        B: float = math.inf,
+        C: Positive = 1.0,
+        B: PositiveOrInfinite = math.inf,
         *,
-        B_fraction: float | None = None,
+        B_fraction: Positive | None = None,
         rescale: Literal["unit", "margin", "slack"] = "unit",
         slacks: Literal["n", "one"] = "n",
         constraints: WeightConstraints | None = None,
@@ -74,7 +74,6 @@ class StructRMM(StructSVM):
         """Fix B as a fraction of what StructSVM finds, if it is given as one."""
         if self.B_fraction is None:
             return self
-        check_positive(B_fraction=self.B_fraction)
         shared = {"rescale": self.rescale, "slacks": self.slacks, "constraints": self.constraints}
         largest = largest_projection(StructSVM(self.C, **shared))  # type: ignore[arg-type]
         logger.info("StructSVM's largest projection is %.6g", largest)
@@ -86,9 +85,5 @@ class StructRMM(StructSVM):
         super().master(m)
         if math.inf == self.B:
             return
-        try:
-            check_positive(B=self.B)
-        except InvalidInputError as error:
-            raise InvalidInputError(f"{error} Infinity means no bound.") from None
         w = m.weights()
         m.cuts(lambda cut: [cut.delta @ w <= self.B, cut.delta @ w >= -self.B])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from structopt.errors import InvalidInputError
-from structopt.formulations.base import Declaration, Formulation, WeightConstraints, check_positive
+from structopt.formulations.base import Declaration, Formulation, WeightConstraints
+from structopt.parameters import Positive
 from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled
 
 _ORACLES = {"unit": best_other, "margin": loss_augmented, "slack": slack_rescaled}
@@ -58,7 +58,7 @@ class StructSVM(Formulation):
 
     def __init__(
         self,
-        C: float = 1.0,
+        C: Positive = 1.0,
         *,
         rescale: Literal["unit", "margin", "slack"] = "unit",
         slacks: Literal["n", "one"] = "n",
@@ -70,12 +70,6 @@ class StructSVM(Formulation):
         """Declare the programme."""
         import cvxpy as cp
 
-        check_positive(C=self.C)
-        if self.rescale not in _ORACLES or self.slacks not in ("n", "one"):
-            raise InvalidInputError(
-                f"rescale is one of {sorted(_ORACLES)} and slacks 'n' or 'one'; got "
-                f"{self.rescale!r} and {self.slacks!r}."
-            )
         oracle = _ORACLES[self.rescale]
         joint, n = self.slacks == "one", m.n_examples
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()

@@ -17,17 +17,18 @@ from __future__ import annotations
 import math
 
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import check_positive
+from structopt.parameters import Count, Positive, Share, checked
 
 
+@checked
 def covering_number(
     *,
-    norm: float,
-    largest: float,
-    margin: float,
-    n_weights: int,
-    n_examples: int,
-    n_points: float,
+    norm: Positive,
+    largest: Positive,
+    margin: Positive,
+    n_weights: Count,
+    n_examples: Positive,
+    n_points: Positive,
 ) -> float:
     r"""Return log2 of the covering number of LP-Struct's function class.
 
@@ -53,13 +54,14 @@ def covering_number(
     -----
     Wang and Shawe-Taylor (2009), Corollary 6.3.
     """
-    check_positive(norm=norm, largest=largest, margin=margin, n_points=n_points)
-    check_positive(n_weights=n_weights, n_examples=n_examples)
     factor = 36 * (norm * largest / margin) ** 2 * (1 + math.log(n_weights + n_examples))
     return factor * math.log2(2 * math.ceil(4 * norm * largest / margin + 2) * n_points + 1)
 
 
-def lp_struct_error(n_points: float, *, log2_covering: float, confidence: float = 0.05) -> float:
+@checked
+def lp_struct_error(
+    n_points: Positive, *, log2_covering: Positive, confidence: float = 0.05
+) -> float:
     r"""Return the bound on LP-Struct's error.
 
     .. math::
@@ -80,13 +82,13 @@ def lp_struct_error(n_points: float, *, log2_covering: float, confidence: float 
     Wang and Shawe-Taylor (2009), Theorem 6.2. Its proviso ``|S| > 2 / epsilon`` always holds, since
     ``log2(2 / eta) > 1``.
     """
-    check_positive(n_points=n_points, log2_covering=log2_covering)
     _check_probability(confidence=confidence)
     return 2.0 / n_points * (log2_covering + math.log2(2.0 / confidence))
 
 
+@checked
 def local_error(
-    n_examples: float, *, n_inputs: int, best: float = 0.0, confidence: float = 0.05
+    n_examples: Positive, *, n_inputs: Count, best: Share = 0.0, confidence: float = 0.05
 ) -> float:
     r"""Return the bound for classifiers that are learned locally (LO and L+I).
 
@@ -109,15 +111,13 @@ def local_error(
     Punyakanok, Roth, Yih and Zimak (2005), (3), as printed; their (2) has the growth function at
     2m, which would put ``2 e m / d`` under the logarithm.
     """
-    check_positive(n_examples=n_examples, n_inputs=n_inputs)
     _check_probability(confidence=confidence)
-    if not 0 <= best <= 1:
-        raise InvalidInputError(f"best is an error between 0 and 1; got {best}.")
     return best + _deviation(n_examples, n_inputs, 0.0, confidence)
 
 
+@checked
 def global_error(
-    n_examples: float, *, n_inputs: int, n_components: int, confidence: float = 0.05
+    n_examples: Positive, *, n_inputs: Count, n_components: Count, confidence: float = 0.05
 ) -> float:
     r"""Return the bound for classifiers that are learned together (IBT), globally separable.
 
@@ -144,7 +144,6 @@ def global_error(
     >>> round(global_error(10**6, n_inputs=100, n_components=5), 2)
     0.47
     """
-    check_positive(n_examples=n_examples, n_inputs=n_inputs, n_components=n_components)
     _check_probability(confidence=confidence)
     size = n_components * n_inputs
     return _deviation(n_examples, size, n_components * size, confidence)

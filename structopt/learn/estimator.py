@@ -16,9 +16,10 @@ from structopt import names
 from structopt.backends.base import Backend
 from structopt.engines.dataset import DataSet
 from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
-from structopt.formulations.base import Formulation, check_positive
+from structopt.formulations.base import Formulation
 from structopt.methods import registry
 from structopt.methods.method import Method
+from structopt.parameters import Positive, checked
 from structopt.run.events import Callback
 from structopt.run.example import Example
 from structopt.run.limits import Limits
@@ -210,7 +211,8 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             structure = constrain(structure, constraints)
         return structure.predict(X, self.result_.weights)
 
-    def predict_marginals(self, X: Any, *, temperature: float = 1.0) -> list[Any]:
+    @checked
+    def predict_marginals(self, X: Any, *, temperature: Positive = 1.0) -> list[Any]:
         """Return how likely each label is at each part: one row a part, or one vector an example.
 
         The probabilities are those of ``p(y | x) ~ exp(w . phi(x, y) / temperature)``; columns are
@@ -218,7 +220,6 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         scores as they are, and one that maximises the likelihood of held-out data is better.
         """
         check_is_fitted(self, "result_")
-        check_positive(temperature=temperature)
         return self.structure_.marginals(X, self.result_.weights / temperature)
 
     def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:

@@ -22,6 +22,7 @@ from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.master.cuts import CutSet
 from structopt.master.declare import RestrictedMaster
+from structopt.parameters import checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.events import Round, relative
 from structopt.run.interrupts import Interrupted
@@ -89,6 +90,11 @@ class Method(ABC):
     rounds: ClassVar[int] = 10_000
     """Rounds at most where no limit is given."""
 
+    def __init_subclass__(cls) -> None:
+        """Let every method refuse options that are not what its constructor's annotations say."""
+        if "__init__" in vars(cls):
+            cls.__init__ = checked(cls.__init__)  # type: ignore[method-assign]
+
     def __init__(
         self,
         structure: Structure,
@@ -107,6 +113,7 @@ class Method(ABC):
         self._forerunner: Forerunner | None = None
         self._caveat = ""  # about what the formulation rests on
         self.formulation = formulation  # who asks, should resolving it be refused
+        formulation.check_params()
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
 

@@ -476,7 +476,7 @@ def test_a_shard_without_singles_is_refused(words):
         (Perceptron, {"time_limit": -1.0}, "time_limit"),
         (MIRA, {"C": 0.0}, "C must be a finite number > 0"),
         (MIRA, {"C": float("inf")}, "C must be a finite number > 0"),
-        (MIRA, {"k": 0}, "k must be >= 1; got 0"),
+        (MIRA, {"k": 0}, "k must be an integer >= 1; got 0"),
     ],
 )
 def test_bad_options_are_refused(words, method, options, said):

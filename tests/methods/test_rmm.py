@@ -132,7 +132,7 @@ def test_one_slack_rmm_has_the_same_optimum():
 @pytest.mark.parametrize("B", [0.0, -1.0, np.nan, "half"])
 def test_B_must_be_positive(B):
     X, Y, structure, _ = small_classes(np.random.default_rng(0))
-    with pytest.raises(InvalidInputError, match="Infinity means no bound"):
+    with pytest.raises(InvalidInputError, match="or infinite"):
         solve(structure, so.StructRMM(1.0, B), X, Y)
 
 

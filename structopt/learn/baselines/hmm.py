@@ -12,9 +12,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import Floats, stack_sequences
 from structopt.errors import InvalidInputError
-from structopt.formulations.base import check_positive
 from structopt.learn.baselines import emissions
 from structopt.learn.estimator import accuracy
+from structopt.parameters import Positive, check_params
 from structopt.structures.chain.structure import Chain
 
 
@@ -76,7 +76,7 @@ class HMM(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        smoothing: float = 1.0,
+        smoothing: Positive = 1.0,
         *,
         emissions: str = "auto",
         labels: Sequence[Any] | None = None,
@@ -87,7 +87,7 @@ class HMM(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Count."""
-        check_positive(smoothing=self.smoothing)
+        check_params(self)
         if self.emissions not in ("auto", *emissions.KINDS):
             raise InvalidInputError(
                 f"emissions is {self.emissions!r}; choose from {['auto', *emissions.KINDS]}."

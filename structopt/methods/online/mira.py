@@ -16,10 +16,11 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.formulations.base import Formulation, check_positive
+from structopt.errors import IncompatibleError
+from structopt.formulations.base import Formulation
 from structopt.methods.online.base import Deltas, Online
 from structopt.methods.online.hildreth_kernels import hildreth
+from structopt.parameters import Count, Positive
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.base.shard import Answers, Shard
@@ -85,17 +86,14 @@ class MIRA(Online):
         formulation: Formulation,
         data: DataSet,
         *,
-        k: int = 1,
-        C: float = 1.0,
+        k: Count = 1,
+        C: Positive = 1.0,
         augmented: bool = True,
         average: bool = True,
         evaluate: bool = True,
         random_state: int | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
-        check_positive(C=C)
-        if k < 1:
-            raise InvalidInputError(f"k must be >= 1; got {k}.")
         if k > 1 and "k_best" not in structure.abilities():
             raise IncompatibleError(
                 f"MIRA with k = {k} needs 'k_best'; {type(structure).__name__} offers "

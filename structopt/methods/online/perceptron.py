@@ -12,8 +12,9 @@ from typing import Unpack
 import numpy as np
 
 from structopt.engines.dataset import DataSet
-from structopt.formulations.base import Formulation, check_positive
+from structopt.formulations.base import Formulation
 from structopt.methods.online.base import Deltas, Online
+from structopt.parameters import Positive
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure
@@ -67,13 +68,12 @@ class Perceptron(Online):
         formulation: Formulation,
         data: DataSet,
         *,
-        learning_rate: float = 1.0,
+        learning_rate: Positive = 1.0,
         average: bool = True,
         evaluate: bool = True,
         random_state: int | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
-        check_positive(learning_rate=learning_rate)
         super().__init__(
             structure, formulation, data, average=average, evaluate=evaluate,
             random_state=random_state, **limits,

@@ -134,6 +134,30 @@ def sparse_scores(indptr, indices, data, columns):
 
 
 @njit(cache=True, nogil=True)
+def differing_labels(gold, labels, which, n_labels, n_inputs, first):
+    # directions of the rows `which` of labels, (n, c) like gold: where they differ, plus the inputs
+    # of that component in the block of gold's label, minus those in the block of the other label.
+    # The inputs of component t of row i are the base row first + i * c + t.
+    c = gold.shape[1]
+    ptr = np.zeros(len(which) + 1, np.int64)
+    source = np.empty(2 * c * len(which), np.int64)
+    offset = np.empty(2 * c * len(which), np.int64)
+    p = 0
+    for r in range(len(which)):
+        i = which[r]
+        for t in range(c):
+            g, y = gold[i, t], labels[i, t]
+            if g != y:
+                source[p], offset[p] = first + i * c + t, (t * n_labels + g) * n_inputs
+                source[p + 1], offset[p + 1] = first + i * c + t, (t * n_labels + y) * n_inputs
+                p += 2
+        ptr[r + 1] = p
+    coef = np.ones(p)
+    coef[1::2] = -1.0
+    return ptr, source[:p].copy(), offset[:p].copy(), coef
+
+
+@njit(cache=True, nogil=True)
 def add_to(weights, multipliers, ptr, source, offset, coef, indptr, indices, data):
     # weights += sum_r multipliers[r] * delta_r, in place
     for r in range(len(ptr) - 1):

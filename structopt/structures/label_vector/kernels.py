@@ -1,4 +1,4 @@
-"""Compiled loops of :mod:`structopt.structures.label_vector.structure`.
+"""Compiled loops of :mod:`structopt.structures.label_vector.shard`.
 
 ``legal`` holds one vector of label codes a row; none at all means that every vector is legal.
 """
@@ -45,35 +45,12 @@ def best(part, legal):
 
 
 @njit(cache=True, nogil=True)
-def compare(part, gold, outputs):
+def compare(part, gold, cost, outputs):
     n, c, _ = part.shape
     loss, score = np.zeros(n), np.zeros(n)
     for i in range(n):
         for t in range(c):
             if gold[i, t] != outputs[i, t]:
-                loss[i] += 1.0
+                loss[i] += cost[i, t]
                 score[i] += part[i, t, gold[i, t]] - part[i, t, outputs[i, t]]
     return loss, score
-
-
-@njit(cache=True, nogil=True)
-def differing_parts(gold, outputs, which, n_labels, n_inputs, first):
-    c = gold.shape[1]
-    ptr = np.zeros(len(which) + 1, dtype=np.int64)
-    for r in range(len(which)):
-        ptr[r + 1] = ptr[r]
-        for t in range(c):
-            if gold[which[r], t] != outputs[which[r], t]:
-                ptr[r + 1] += 2
-    source, offset = np.empty(ptr[-1], dtype=np.int64), np.empty(ptr[-1], dtype=np.int64)
-    coef = np.empty(ptr[-1])
-    p = 0
-    for i in which:
-        for t in range(c):
-            if gold[i, t] != outputs[i, t]:
-                for label, sign in ((gold[i, t], 1.0), (outputs[i, t], -1.0)):
-                    source[p] = (first + i) * c + t
-                    offset[p] = (t * n_labels + label) * n_inputs
-                    coef[p] = sign
-                    p += 1
-    return ptr, source, offset, coef

@@ -24,17 +24,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix, check_weights
-from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.structures.base.labels import LabelSet
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
-from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
-from structopt.structures.base.structure import Structure, check_lengths
-from structopt.structures.label_vector import kernels
+from structopt.arrays import Floats, Ints
+from structopt.errors import InvalidInputError
+from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.structure import check_lengths
+from structopt.structures.label_vector.shard import LabelVectorShard
+from structopt.structures.losses.hamming import Hamming
 
 
-class LabelVector(Structure):
+class LabelVector(LabelledStructure):
     r"""Vectors of c labels: X is an array (n, c, d) or a list of (c, d) matrices.
 
     Parameters
@@ -43,6 +41,8 @@ class LabelVector(Structure):
         The constraint C; by default every vector is legal.
     labels : sequence, optional
         Every label that can occur; by default those of the data (and of ``legal``), sorted.
+    loss : Hamming, optional
+        What a wrong label costs; by default 1.
 
     Attributes
     ----------
@@ -59,16 +59,17 @@ class LabelVector(Structure):
 
     releases_gil: ClassVar[bool] = True
 
-    labels_: LabelSet
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best"})
+
     n_components_: int
-    n_inputs_: int
 
     def __init__(
         self,
         legal: Sequence[Sequence[Any]] | None = None,
         labels: Sequence[Any] | None = None,
+        loss: Hamming | None = None,
     ) -> None:
-        self.legal, self.labels = legal, labels
+        self.legal, self.labels, self.cost = legal, labels, loss
 
     def unconstrained(self) -> LabelVector:
         """Return the same structure with every vector legal; weights mean the same in both."""
@@ -78,26 +79,27 @@ class LabelVector(Structure):
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Any, Y: Any) -> Self:
-        """Return a copy that knows the labels and the dimensions."""
+        """Return a copy that knows the labels, their weights and the dimensions."""
         check_lengths(X, Y)
-        fitted = copy.copy(self)
-        seen = [*Y, *(() if self.legal is None else self.legal)]
-        fitted.labels_ = LabelSet.from_data(seen) if self.labels is None else LabelSet(self.labels)
         shape = np.shape(X[0])
         if len(shape) != 2 or 0 in shape:
             raise InvalidInputError(
                 f"The input of example 0 has shape {shape}: give (components, inputs).", example=0
             )
+        fitted = copy.copy(self)
         fitted.n_components_, fitted.n_inputs_ = int(shape[0]), int(shape[1])
+        fitted = fitted._with_labels(Y, () if self.legal is None else self.legal)
         fitted.n_features_ = fitted.n_components_ * len(fitted.labels_) * fitted.n_inputs_
         return fitted
 
-    def encode(self, X: Any, Y: Any, *, start: int = 0) -> LabelVectorShard:
-        """Encode examples with their gold vectors; ``start`` numbers the first in messages."""
-        check_lengths(X, Y)
-        gold = np.stack([self._codes(y, start + i) for i, y in enumerate(Y)])
-        legal = self._legal()
-        if len(legal):
+    def pack(self, X: Any, Y: Any, start: int = 0) -> LabelVectorShard:
+        """Return checked examples as a shard."""
+        inputs, legal = self._inputs(X, start), self._legal()
+        if Y is None:
+            gold = np.zeros(inputs.shape[:2], dtype=np.int64)
+        else:
+            gold = np.stack([self._codes(y, start + i) for i, y in enumerate(Y)])
+        if len(legal) and Y is not None:
             known = {tuple(row) for row in legal.tolist()}
             for i, row in enumerate(gold.tolist(), start):
                 if tuple(row) not in known:
@@ -105,15 +107,19 @@ class LabelVector(Structure):
                         f"The gold vector of example {i} is not among the {len(known)} legal ones.",
                         example=i,
                     )
-        return LabelVectorShard(self._inputs(X, start), gold, len(self.labels_), legal)
+        return LabelVectorShard(inputs, gold, self.class_weight_, legal, start)
+
+    def unpack(self, shard: Any, outputs: Any) -> list[Any]:
+        """Return rows of integers as tuples of labels."""
+        return [tuple(self.labels_.decode(row)) for row in outputs]
 
     def local_problems(self, X: Any, Y: Any) -> Iterator[tuple[Floats, Ints, slice]]:
         """Yield each component's inputs, its labels as integers, and where its weights stand."""
-        shard, size = self.encode(X, Y), len(self.labels_) * self.n_inputs_
+        shard, size = self.pack(X, Y), len(self.labels_) * self.n_inputs_
         for t in range(self.n_components_):
             yield shard.inputs[:, t], shard.gold[:, t], slice(t * size, (t + 1) * size)
 
-    # ------------------------------------------------------------------ one example
+    # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return each component's inputs in the block of its label, as one sparse row."""
         (inputs,), codes = self._inputs([x]), self._codes(y)
@@ -121,39 +127,6 @@ class LabelVector(Structure):
         blocks = np.zeros((self.n_components_ * len(self.labels_), self.n_inputs_))
         blocks[where] = inputs
         return sp.csr_array(blocks.reshape(1, -1))
-
-    def loss(self, y: Any, other: Any) -> float:
-        """Return the number of components that differ."""
-        return float(np.count_nonzero(self._codes(y) != self._codes(other)))
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> tuple[Any, ...]:
-        """Return the best legal vector, loss-augmented if gold is given."""
-        if gold is None:
-            return self.predict([x], weights)[0]
-        return self._decode(self.encode([x], [gold]).ask(loss_augmented, weights).outputs[0])
-
-    def argmin(self, x: Any, weights: Floats) -> tuple[Any, ...]:
-        """Return the legal vector with the lowest score."""
-        return self.predict([x], -np.asarray(weights))[0]
-
-    def second_best(self, x: Any, weights: Floats, gold: Any) -> tuple[Any, ...] | None:
-        """Return the best legal vector other than gold; None if there is no other."""
-        answers = self.encode([x], [gold]).ask(best_other, weights)
-        return None if np.isinf(answers.score[0]) else self._decode(answers.outputs[0])
-
-    def part_errors(self, y: Any, other: Any) -> int:
-        """Return the number of components that differ."""
-        return int(self.loss(y, other))
-
-    # ------------------------------------------------------------------ many examples
-    def predict(self, X: Any, weights: Floats) -> list[tuple[Any, ...]]:
-        """Return the best legal vector of every example."""
-        if len(X) == 0:
-            return []
-        none = np.zeros((len(X), self.n_components_), dtype=np.int64)
-        shard = LabelVectorShard(self._inputs(X), none, len(self.labels_), self._legal())
-        best = shard.best(check_weights(weights, self.n_features_))
-        return [self._decode(row) for row in best]
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(input at component, label)`` for each weight."""
@@ -167,7 +140,7 @@ class LabelVector(Structure):
 
     # ------------------------------------------------------------------ inside
     def _codes(self, y: Any, example: int | None = None) -> Ints:
-        codes = self.labels_.encode(y, example=example)
+        codes = super()._codes(y, example)
         if len(codes) != self.n_components_:
             where = "" if example is None else f" of example {example}"
             raise InvalidInputError(
@@ -175,9 +148,6 @@ class LabelVector(Structure):
                 example=example,
             )
         return codes
-
-    def _decode(self, codes: Ints) -> tuple[Any, ...]:
-        return tuple(self.labels_.decode(codes))
 
     def _legal(self) -> Ints:
         if self.legal is None:
@@ -203,99 +173,3 @@ class LabelVector(Structure):
                 example=i,
             )
         return inputs
-
-
-class LabelVectorShard(Shard):
-    """Stacked examples, decoded by compiled loops.
-
-    Parameters
-    ----------
-    inputs : array of shape (n, c, d)
-    gold : array of int, shape (n, c)
-    n_labels : int
-    legal : array of int, shape (L, c)
-        Empty if every vector is legal.
-    """
-
-    def __init__(self, inputs: Floats, gold: Ints, n_labels: int, legal: Ints) -> None:
-        self.inputs, self.gold, self.n_labels, self.legal = inputs, gold, n_labels, legal
-        self.n_examples = len(inputs)
-        self.base = base_matrix(inputs.reshape(-1, inputs.shape[2]))
-        self._first = 0
-
-    def best(self, weights: Floats) -> Ints:
-        """Return the best legal vector of every example."""
-        return np.asarray(kernels.best(self._scores(weights), self.legal))
-
-    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
-        """Answer ``oracle`` for every example; outputs are rows of integers."""
-        scores = self._scores(check_weights(weights, self._n_features()))
-        if oracle is loss_augmented:
-            augmented = scores + 1.0
-            place = self.gold[:, :, None]
-            np.put_along_axis(augmented, place, np.take_along_axis(scores, place, 2), 2)
-            return self._compared(scores, kernels.best(augmented, self.legal))
-        if oracle is worst:
-            return self._compared(scores, kernels.best(-scores, self.legal))
-        if oracle is best_other:
-            return self._best_other(scores)
-        raise IncompatibleError(f"LabelVector does not know the oracle {oracle.name!r}.")
-
-    def argmax(self, weights: Floats) -> Answers:
-        """Return every example's best vector, without the loss."""
-        scores = self._scores(weights)
-        return self._compared(scores, kernels.best(scores, self.legal))
-
-    def single(self, i: int) -> LabelVectorShard:
-        """Return example i as a shard of its own: a view."""
-        one = copy.copy(self)
-        one.inputs, one.gold, one.n_examples = self.inputs[i : i + 1], self.gold[i : i + 1], 1
-        one._first = self._first + i
-        return one
-
-    def content(self) -> Iterator[Any]:
-        """Yield arrays that together name the shard's content."""
-        yield from super().content()
-        yield self.legal
-
-    def directions(self, outputs: Any, which: Ints) -> Directions:
-        """Return delta of the examples ``which``: the components in which they differ from gold."""
-        return Directions(
-            *kernels.differing_parts(
-                self.gold, outputs, which, self.n_labels, self.inputs.shape[2], self._first
-            )
-        )
-
-    def _n_features(self) -> int:
-        return int(self.n_labels * np.prod(self.inputs.shape[1:]))
-
-    def _scores(self, weights: Floats) -> Floats:
-        """Return the score of every label at every component: (n, c, K)."""
-        return np.asarray(kernels.scores(self.inputs, weights, self.n_labels))
-
-    def _best_other(self, scores: Floats) -> Answers:
-        place = self.gold[:, :, None]
-        if len(self.legal):
-            rest = [self.legal[np.any(self.legal != gold, axis=1)] for gold in self.gold]
-            found = [
-                kernels.best(scores[i : i + 1], legal)[0] if len(legal) else self.gold[i]
-                for i, legal in enumerate(rest)
-            ]
-            answers = self._compared(scores, np.stack(found))
-            answers.score[[len(legal) == 0 for legal in rest]] = np.inf
-            return answers
-        outputs = np.argmax(scores, axis=2)
-        same = np.flatnonzero(np.all(outputs == self.gold, axis=1))
-        others = scores[same].copy()  # give way where it costs least
-        np.put_along_axis(others, place[same], -np.inf, axis=2)
-        kept = np.take_along_axis(scores[same], place[same], axis=2)[:, :, 0]
-        where = np.argmin(kept - others.max(axis=2), axis=1)
-        outputs[same, where] = np.argmax(others, axis=2)[np.arange(len(same)), where]
-        answers = self._compared(scores, outputs)
-        if self.n_labels == 1:
-            answers.score[:] = np.inf
-        return answers
-
-    def _compared(self, scores: Floats, outputs: Ints) -> Answers:
-        """Return outputs with their loss and ``w . delta``."""
-        return Answers(outputs, *kernels.compare(scores, self.gold, outputs))

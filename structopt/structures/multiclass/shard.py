@@ -26,6 +26,7 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.parts import Directions
+from structopt.structures.base.parts_kernels import differing_labels
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.multiclass.relaxation import MulticlassRelaxation
 
@@ -105,17 +106,8 @@ class MulticlassShard(Shard):
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the rows ``which``: plus gold's block, minus the output's."""
-        outputs, gold = np.asarray(outputs)[which], self.gold[which]
-        wrong = np.flatnonzero(outputs != gold)
-        blocks = np.stack([gold[wrong], outputs[wrong]], axis=1).ravel() * self.rows.n_inputs
-        ptr = np.zeros(len(which) + 1, dtype=np.int64)
-        ptr[wrong + 1] = 2
-        return Directions(
-            np.cumsum(ptr),
-            np.repeat(self.rows.first + which[wrong], 2),
-            blocks,
-            np.tile([1.0, -1.0], len(wrong)),
-        )
+        given = (which, self.n_labels, self.rows.n_inputs, self.rows.first)
+        return Directions(*differing_labels(self.gold[:, None], outputs[:, None], *given))
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""

@@ -96,7 +96,7 @@ class LabelVector(LabelledStructure):
         """Return checked examples as a shard."""
         inputs, legal = self._inputs(X, start), self._legal()
         if Y is None:
-            gold = np.zeros(inputs.shape[:2], dtype=np.int64)
+            gold: Ints = np.zeros(inputs.shape[:2], dtype=np.int64)
         else:
             gold = np.stack([self._codes(y, start + i) for i, y in enumerate(Y)])
         if len(legal) and Y is not None:

@@ -10,15 +10,14 @@ and what is still open is the answer's `excess`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
-from structopt.errors import IncompatibleError
 from structopt.structures.base.integer.rows import Rows
 from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.base.oracles import Oracle, loss_augmented, worst
@@ -37,9 +36,10 @@ class Net:
     """One graph: inputs of nodes and edges, edges as pairs of node numbers, and its shape.
 
     Nodes are numbered in the order of a search from the roots, so that in a forest every node has
-    at most one neighbour before it.
+    at most one neighbour before it; ``given`` holds them in the order of the user's graph.
     """
 
+    given: list[Any]
     nodes: list[Any]
     node_inputs: Floats
     edges: Ints
@@ -134,28 +134,50 @@ class MarkovNetShard(Shard):
     pairs : array of int, shape (K, K)
         Which block of weights a pair of labels has.
     branch : bool
+    start : int
+        Number of the first example in messages.
     """
+
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "ends": ("gold", "cost", "node_inputs"),
+        "edge_ends": ("edges", "edge_inputs"),
+    }
+    each = ("nets", "decoders")
 
     def __init__(
         self, nets: Sequence[Net], golds: Sequence[Ints], class_weight: Floats, pairs: Ints,
-        branch: bool,
+        branch: bool, start: int = 0,
     ) -> None:  # fmt: skip
-        self.nets, self.pairs, self.branch = list(nets), pairs, branch
+        self.nets, self.pairs, self.start = list(nets), pairs, start
         self.n_examples, self.n_labels = len(nets), len(class_weight)
-        self.gold, self.cost = np.concatenate(golds), class_weight[np.concatenate(golds)]
+        self.gold = np.concatenate(golds)
+        self.cost = class_weight[self.gold]
         self.ends = _ends([len(net.nodes) for net in nets])
         self.edge_ends = _ends([len(net.edges) for net in nets])
-        self.node_inputs = np.concatenate([net.node_inputs for net in nets])
-        self.edge_inputs = np.concatenate([net.edge_inputs for net in nets])
         self.edges = np.concatenate([net.edges for net in nets])
-        # base: the rows of all nodes, then those of all edges, as wide as the wider
-        blocks = [sp.csr_array(self.node_inputs), sp.csr_array(self.edge_inputs)]
-        width = max(block.shape[1] for block in blocks)
-        for block in blocks:
-            block.resize((block.shape[0], width))
-        self.base = base_matrix(sp.vstack(blocks, format="csr"))
+        # base: the rows of all nodes, then those of all edges; both are views of its numbers
+        nodes, edges = (nets[0].node_inputs.shape[1], nets[0].edge_inputs.shape[1])
+        n, m = len(self.gold), len(self.edges)
+        numbers = np.empty(n * nodes + m * edges)
+        self.node_inputs = numbers[: n * nodes].reshape(n, nodes)
+        self.edge_inputs = numbers[n * nodes :].reshape(m, edges)
+        np.concatenate([net.node_inputs for net in nets], out=self.node_inputs)
+        np.concatenate([net.edge_inputs for net in nets], out=self.edge_inputs)
+        column = np.concatenate([np.tile(np.arange(nodes), n), np.tile(np.arange(edges), m)])
+        ends = np.concatenate([[0], np.cumsum(np.repeat([nodes, edges], [n, m]))])
+        shape = (n + m, max(nodes, edges))
+        self.base = base_matrix(sp.csr_array((numbers, column, ends), shape=shape))
         self.decoders = [Decoder(net, self.n_labels, branch) for net in nets]
-        self._base_rows = (0, len(self.node_inputs))  # where own nodes and edges begin in base
+        self.first = (0, n)  # where own nodes and edges begin in base
+
+    def part(self, a: int, b: int) -> Self:
+        """Return nets a to b - 1 as a shard over the same base."""
+        part = super().part(a, b)
+        part.first = (
+            self.first[0] + int(self.ends[a]),
+            self.first[1] + int(self.edge_ends[a]),
+        )
+        return part
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every net; outputs are stacked integers."""
@@ -167,31 +189,17 @@ class MarkovNetShard(Shard):
             return self._each(unary, pair, augmented, pair)
         if oracle is worst:
             return self._each(unary, pair, -unary, -pair)
-        raise IncompatibleError(f"MarkovNet does not know the oracle {oracle.name!r}.")
+        raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every net's best labels, without the loss."""
         unary, pair = self._scores(weights)
         return self._each(unary, pair, unary, pair)
 
-    def single(self, i: int) -> MarkovNetShard:
-        """Return net i as a shard of its own, over the same base."""
-        a, b = int(self.ends[i]), int(self.ends[i + 1])
-        c, d = int(self.edge_ends[i]), int(self.edge_ends[i + 1])
-        one = object.__new__(MarkovNetShard)
-        one.nets, one.pairs, one.branch = [self.nets[i]], self.pairs, self.branch
-        one.n_examples, one.n_labels = 1, self.n_labels
-        one.gold, one.cost = self.gold[a:b], self.cost[a:b]
-        one.ends, one.edge_ends = np.array([0, b - a]), np.array([0, d - c])
-        one.node_inputs, one.edge_inputs = self.node_inputs[a:b], self.edge_inputs[c:d]
-        one.edges, one.base, one.decoders = self.edges[c:d], self.base, [self.decoders[i]]
-        one._base_rows = (self._base_rows[0] + a, self._base_rows[1] + c)
-        return one
-
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the nets ``which``: the parts in which they differ from gold."""
         d, d_edge = self.node_inputs.shape[1], self.edge_inputs.shape[1]
-        first_node, first_edge = self._base_rows
+        first_node, first_edge = self.first
         batches = []
         for i in which:
             a, b = int(self.ends[i]), int(self.ends[i + 1])
@@ -221,8 +229,13 @@ class MarkovNetShard(Shard):
         yield from (self.edges, self.ends, self.cost)
 
     def _scores(self, weights: Floats) -> tuple[Floats, Floats]:
-        """Return the scores of labels at nodes, and of pairs of labels at edges."""
-        return scores(self.node_inputs, self.edge_inputs, weights, self.pairs)
+        """Return (nodes, K) scores of labels and (edges, K, K) scores of pairs of labels."""
+        d, d_edge = self.node_inputs.shape[1], self.edge_inputs.shape[1]
+        n_labels, n_pairs = self.n_labels, int(self.pairs.max()) + 1
+        w = check_weights(weights, n_labels * d + n_pairs * d_edge)
+        unary = np.ascontiguousarray(self.node_inputs @ w[: n_labels * d].reshape(n_labels, d).T)
+        table = self.edge_inputs @ w[n_labels * d :].reshape(n_pairs, d_edge).T
+        return unary, np.ascontiguousarray(table[:, self.pairs])
 
     def _each(self, unary: Floats, pair: Floats, asked: Floats, asked_pair: Floats) -> Answers:
         n = self.n_examples
@@ -239,18 +252,6 @@ class MarkovNetShard(Shard):
                 unary[a:b], pair[c:d], edges, labels
             )
         return Answers(outputs, loss, score, excess=excess)
-
-
-def scores(
-    node_inputs: Floats, edge_inputs: Floats, weights: Any, pairs: Ints
-) -> tuple[Floats, Floats]:
-    """Return (nodes, K) scores of labels and (edges, K, K) scores of pairs of labels."""
-    n_labels, d, d_edge = len(pairs), node_inputs.shape[1], edge_inputs.shape[1]
-    n_pairs = int(pairs.max()) + 1
-    w = check_weights(weights, n_labels * d + n_pairs * d_edge)
-    unary = np.ascontiguousarray(node_inputs @ w[: n_labels * d].reshape(n_labels, d).T)
-    table = edge_inputs @ w[n_labels * d :].reshape(n_pairs, d_edge).T
-    return unary, np.ascontiguousarray(table[:, pairs])
 
 
 def _ends(counts: list[int]) -> Ints:

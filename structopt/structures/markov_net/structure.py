@@ -19,9 +19,8 @@ count in full: they stay valid, and their gap says what the relaxation left open
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import networkx as nx
 import numpy as np
@@ -29,20 +28,21 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
-from structopt.structures.base.labels import LabelSet
-from structopt.structures.base.structure import Structure, check_lengths
-from structopt.structures.markov_net.shard import Decoder, MarkovNetShard, Net, scores
+from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.structure import check_lengths
+from structopt.structures.losses.hamming import Hamming
+from structopt.structures.markov_net.shard import MarkovNetShard, Net
 
 
-class MarkovNet(Structure):
+class MarkovNet(LabelledStructure):
     r"""Labelled graphs: X is a list of networkx graphs, Y a list of mappings from node to label.
 
     Parameters
     ----------
     labels : sequence, optional
         Every label that can occur, in the order wanted; by default those of the data, sorted.
-    class_weight : mapping, "balanced" or None
-        Factor of the loss where a label is gold.
+    loss : Hamming, optional
+        What a wrong label costs; by default 1.
     node, edge : str
         The attributes that hold the inputs of nodes and edges: vectors. Edges of a graph without
         the attribute have the input [1.0].
@@ -62,9 +62,8 @@ class MarkovNet(Structure):
     Outputs may also be given as sequences, in the order of ``x.nodes``.
     """
 
-    labels_: LabelSet
-    class_weight_: Floats
-    n_inputs_: int
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin"})
+
     n_edge_inputs_: int
     directed_: bool
     cyclic_: bool
@@ -72,14 +71,14 @@ class MarkovNet(Structure):
     def __init__(
         self,
         labels: Sequence[Any] | None = None,
-        class_weight: Mapping[Any, float] | str | None = None,
+        loss: Hamming | None = None,
         *,
         node: str = "x",
         edge: str = "x",
         branch: bool = False,
     ) -> None:
         self.labels = labels
-        self.class_weight = class_weight
+        self.cost = loss
         self.node = node
         self.edge = edge
         self.branch = branch
@@ -88,33 +87,43 @@ class MarkovNet(Structure):
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the labels, their weights and the dimensions."""
         check_lengths(X, Y)
-        sequences = [_in_order(x, y, i) for i, (x, y) in enumerate(zip(X, Y, strict=True))]
-        found = LabelSet.from_data(sequences) if self.labels is None else LabelSet(self.labels)
-        gold = np.concatenate([found.encode(y, example=i) for i, y in enumerate(sequences)])
-        fitted = copy.copy(self)
-        fitted.labels_, fitted.directed_ = found, bool(X[0].is_directed())
-        fitted.class_weight_ = found.weights(self.class_weight, gold)
+        pairs = enumerate(zip(X, Y, strict=True))
+        fitted = self._with_labels([_in_order(x, y, i) for i, (x, y) in pairs])
+        fitted.directed_ = bool(X[0].is_directed())
         fitted.cyclic_ = not all(map(_is_forest, X))
         first = next((x for x in X if x.number_of_edges()), X[0])
         fitted.n_inputs_ = fitted._inputs(X[0].nodes(data=True), self.node, "node", 0).shape[1]
         fitted.n_edge_inputs_ = max(1, fitted._edge_inputs(first, 0)[1].shape[1])
         n_pairs = int(fitted._pairs().max()) + 1
-        fitted.n_features_ = len(found) * fitted.n_inputs_ + n_pairs * fitted.n_edge_inputs_
+        fitted.n_features_ = (
+            len(fitted.labels_) * fitted.n_inputs_ + n_pairs * fitted.n_edge_inputs_
+        )
         return fitted
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> MarkovNetShard:
-        """Encode graphs with their gold labels; ``start`` numbers the first in messages."""
-        check_lengths(X, Y)
+    def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> MarkovNetShard:
+        """Return checked graphs as a shard."""
         nets = [self._net(x, i) for i, x in enumerate(X, start)]
-        each = zip(X, Y, nets, strict=True)
-        golds = [self._codes(x, y, net, i) for i, (x, y, net) in enumerate(each, start)]
-        return MarkovNetShard(nets, golds, self.class_weight_, self._pairs(), bool(self.branch))
+        if Y is None:
+            golds = [np.zeros(len(net.nodes), dtype=np.int64) for net in nets]
+        else:
+            each = zip(X, Y, nets, strict=True)
+            golds = [self._ordered(x, y, net, i) for i, (x, y, net) in enumerate(each, start)]
+        pairs = self._pairs()
+        return MarkovNetShard(nets, golds, self.class_weight_, pairs, bool(self.branch), start)
 
-    # ------------------------------------------------------------------ one example
+    def unpack(self, shard: MarkovNetShard, outputs: Any) -> list[Any]:
+        """Return mappings from node to label, in the order of the graphs' nodes."""
+        labels, found = self.labels_.decode(outputs), []
+        for net, a, b in zip(shard.nets, shard.ends[:-1], shard.ends[1:], strict=True):
+            named = dict(zip(net.nodes, labels[a:b], strict=True))
+            found.append({node: named[node] for node in net.given})
+        return found
+
+    # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return inputs summed by label, and by pair of labels: a sparse row."""
         net, pairs = self._net(x), self._pairs()
-        labels = self._codes(x, y, net)
+        labels = self._ordered(x, y, net)
         nodes = np.zeros((len(self.labels_), self.n_inputs_))
         edges = np.zeros((int(pairs.max()) + 1, self.n_edge_inputs_))
         np.add.at(nodes, labels, net.node_inputs)
@@ -122,42 +131,11 @@ class MarkovNet(Structure):
         np.add.at(edges, pairs[ends[:, 0], ends[:, 1]], net.edge_inputs)
         return sp.csr_array(np.concatenate([nodes.ravel(), edges.ravel()])[None, :])
 
-    def loss(self, y: Any, other: Any) -> float:
-        """Return the summed class weights of the nodes that ``other`` gets wrong."""
-        gold, predicted = self._compared(y, other)
-        return float(self.class_weight_[gold] @ (gold != predicted))
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> dict[Any, Any]:
-        """Return the best labelling found, loss-augmented if gold is given."""
-        net = self._net(x)
-        unary, pair = scores(net.node_inputs, net.edge_inputs, weights, self._pairs())
-        if gold is not None:
-            labels, every = self._codes(x, gold, net), np.arange(len(net.nodes))
-            right = unary[every, labels]
-            unary = unary + self.class_weight_[labels][:, None]
-            unary[every, labels] = right
-        found, _ = Decoder(net, len(self.labels_), bool(self.branch)).best(unary, pair)
-        named = dict(zip(net.nodes, self.labels_.decode(found), strict=True))
-        return {node: named[node] for node in x.nodes}
-
-    def argmin(self, x: Any, weights: Floats) -> dict[Any, Any]:
-        """Return the labelling with the lowest score found."""
-        return self.argmax(x, -np.asarray(weights))
-
     def note(self) -> str:
         """Return that graphs with cycles are relaxed, if they are."""
         if self.branch or not self.cyclic_:
             return ""
         return "graphs with cycles are relaxed; the primal value counts what that leaves open"
-
-    def part_count(self, y: Any) -> int:
-        """Return the number of nodes."""
-        return len(y)
-
-    def part_errors(self, y: Any, other: Any) -> int:
-        """Return the number of nodes at which ``other`` differs."""
-        gold, predicted = self._compared(y, other)
-        return int(np.count_nonzero(gold != predicted))
 
     def feature_names(self) -> list[tuple[str, str]]:
         """Return ``(input, label)`` for nodes, then ``(label, label)`` for edges.
@@ -212,7 +190,7 @@ class MarkovNet(Structure):
                     f"{expected}.",
                     example=example,
                 )
-        return Net(list(nodes), node_inputs, edges, edge_inputs, _is_forest(x))
+        return Net(list(x.nodes), list(nodes), node_inputs, edges, edge_inputs, _is_forest(x))
 
     def _edge_inputs(self, x: Any, example: int) -> tuple[list[tuple[Any, Any]], Floats]:
         ends = [(u, v) for u, v in x.edges]
@@ -246,20 +224,16 @@ class MarkovNet(Structure):
             rows.append(row)
         return np.stack(rows)
 
-    def _codes(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
+    def _ordered(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
         """Return the integers of y's labels in the net's order of nodes."""
         named = dict(zip(x.nodes, _in_order(x, y, example), strict=True))
         return self.labels_.encode([named[node] for node in net.nodes], example=example)
 
-    def _compared(self, y: Any, other: Any) -> tuple[Ints, Ints]:
-        if len(y) != len(other):
-            raise InvalidInputError(
-                f"Outputs of {len(y)} and {len(other)} labels cannot be compared."
-            )
-        if isinstance(y, Mapping) and isinstance(other, Mapping):
+    def _pair(self, y: Any, other: Any) -> tuple[Ints, Ints]:
+        if isinstance(y, Mapping) and isinstance(other, Mapping) and len(y) == len(other):
             other = [other[node] for node in y]
         first, second = (z.values() if isinstance(z, Mapping) else z for z in (y, other))
-        return self.labels_.encode(first), self.labels_.encode(second)
+        return super()._pair(first, second)
 
 
 def _is_forest(x: Any) -> bool:

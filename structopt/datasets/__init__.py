@@ -19,6 +19,7 @@ from structopt.datasets.constrained import ConstrainedLabels, make_constrained_l
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.download import fetch
 from structopt.datasets.grids import make_grids
+from structopt.datasets.hansards import load_hansards, load_hansards_corpus
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.horses import load_horses, read_pair
 from structopt.datasets.image_grids import image_grid
@@ -32,6 +33,7 @@ from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
+from structopt.datasets.web_pages import label_nodes, parse_page
 
 __all__ = [
     "ChainCRF",
@@ -48,10 +50,13 @@ __all__ = [
     "fetch",
     "find_data",
     "image_grid",
+    "label_nodes",
     "load_conll2000",
     "load_conll2002",
     "load_digit_words",
     "load_digits_classes",
+    "load_hansards",
+    "load_hansards_corpus",
     "load_horses",
     "load_letters",
     "load_lidar",
@@ -69,6 +74,7 @@ __all__ = [
     "make_grids",
     "make_lattices",
     "make_scaled_clouds",
+    "parse_page",
     "read_columns",
     "read_conllu",
     "read_letters",

@@ -82,6 +82,8 @@ class Entry:
         Patterns in the folder: one file of every inner tuple is needed.
     sources : tuple of Source
         Downloads; none where the terms do not clearly allow it or there is no public home.
+    advice : str
+        What the files are, for those who have to find them.
     """
 
     what: str
@@ -90,6 +92,11 @@ class Entry:
     folder: str
     files: tuple[tuple[str, ...], ...]
     sources: tuple[Source, ...] = ()
+    advice: str = ""
+
+    def group(self, file: str) -> tuple[str, ...]:
+        """Return the patterns of which one file is needed, by the last of them."""
+        return next((g for g in self.files if g[-1] == file), (f"{file}.gz", file))
 
     def missing(self, home: Path) -> list[str]:
         """Return the first pattern of every group of which no file is there."""
@@ -118,6 +125,10 @@ CATALOGUE: dict[str, Entry] = {
         "ocr_letters",
         (("letters.npz", "letter.data.gz", "letter.data"),),
         _plain("https://ai.stanford.edu/~btaskar/ocr", "letter.data.gz"),
+        advice=(
+            "letter.data.gz is the tab-separated file of B. Taskar's OCR data set (52,152 "
+            "letters, 134 columns a line); letters.npz holds the same as arrays."
+        ),
     ),
     "optdigits": Entry(
         "handwritten digits, 8 x 8 counts (UCI data set 80)",
@@ -126,6 +137,10 @@ CATALOGUE: dict[str, Entry] = {
         "optdigits",
         _gzipped("optdigits.tra"),
         _plain(UCI, "optdigits.tra"),
+        advice=(
+            "optdigits.tra is the training part of the UCI data set 80, 3,823 lines of 65 "
+            "integers."
+        ),
     ),
     "conll2000": Entry(
         "English sentences with part-of-speech and chunk tags (CoNLL-2000)",
@@ -139,6 +154,7 @@ CATALOGUE: dict[str, Entry] = {
                 {f"conll2000/{part}.txt": f"{part}.txt" for part in ("train", "test")},
             ),
         ),
+        advice="It is the data of the CoNLL-2000 shared task, also in nltk_data as conll2000.",
     ),
     "conll2002": Entry(
         "Spanish sentences with named entities (CoNLL-2002)",
@@ -152,6 +168,7 @@ CATALOGUE: dict[str, Entry] = {
                 {f"conll2002/esp.{part}": f"esp.{part}" for part in ("train", "testa", "testb")},
             ),
         ),
+        advice="It is the data of the CoNLL-2002 shared task, also in nltk_data as conll2002.",
     ),
     "medpost": Entry(
         "MEDLINE sentences with part-of-speech tags (MedPost)",
@@ -160,6 +177,10 @@ CATALOGUE: dict[str, Entry] = {
         "medpost",
         _gzipped(*(f"tag_{part}.ioc" for part in MEDPOST_PARTS)),
         _plain(MEDPOST, *(f"tag_{part}.ioc" for part in MEDPOST_PARTS)),
+        advice=(
+            "The corpus of Smith, Rindflesch and Wilbur (2004) has 13 files tag_*.ioc, gzipped "
+            "or not."
+        ),
     ),
     "partut": Entry(
         "English dependency trees (UD English ParTUT)",
@@ -168,6 +189,10 @@ CATALOGUE: dict[str, Entry] = {
         "ud_english_partut",
         _gzipped(*(f"en_partut-ud-{part}.conllu" for part in ("train", "dev", "test"))),
         _plain(UD, *(f"en_partut-ud-{part}.conllu" for part in ("train", "dev", "test"))),
+        advice=(
+            "It is part of UD_English-ParTUT (universaldependencies.org), gzipped or not; other "
+            "treebanks are read with read_conllu(path)."
+        ),
     ),
     "srl": Entry(
         "semantic roles on the English Web Treebank (Universal Propositions 1.0)",
@@ -176,6 +201,10 @@ CATALOGUE: dict[str, Entry] = {
         "srl_ewt",
         _gzipped("en_ewt-up-dev.conllu"),
         _plain(UP, "en_ewt-up-dev.conllu"),
+        advice=(
+            "It is the file en_ewt-up-dev.conllu of UP_English-EWT in "
+            "UniversalPropositions/UP-1.0."
+        ),
     ),
     "hansards": Entry(
         "English-French word alignments (HLT-NAACL 2003 shared task)",
@@ -183,6 +212,7 @@ CATALOGUE: dict[str, Entry] = {
         "https://web.eecs.umich.edu/~mihalcea/wpt/",
         "hansards_alignment",
         _gzipped(*(f"{p}.{e}" for p in ("dev", "test") for e in ("e", "f", "wa.nonullalign"))),
+        advice="It belongs to the word alignment shared task of HLT-NAACL 2003.",
     ),
     "lidar": Entry(
         "an airborne laser scan with classes (Topography.laz of lidR, as arrays)",
@@ -190,6 +220,10 @@ CATALOGUE: dict[str, Entry] = {
         "https://github.com/r-lidar/lidR",
         "lidar_ground",
         (("topography_west.npz",),),
+        advice=(
+            "It holds the points of Topography.laz of the R package lidR with x < 190 m, as the "
+            "arrays that read_scan takes."
+        ),
     ),
     "horses": Entry(
         "photographs of horses with masks (Borenstein, Ullman)",
@@ -197,6 +231,10 @@ CATALOGUE: dict[str, Entry] = {
         "https://doi.org/10.1109/TPAMI.2007.70840",
         "weizmann_horses",
         (("gray/*.jpg", "gray/*.png"), ("figure_ground/*.jpg", "figure_ground/*.png")),
+        advice=(
+            "Masks are white where the figure is; images of the same names are in gray or rgb. "
+            "The Weizmann horse database has 328 pairs."
+        ),
     ),
     "smt_nbest": Entry(
         "n-best lists of translations with references (Moses' test data)",
@@ -204,6 +242,11 @@ CATALOGUE: dict[str, Entry] = {
         "https://github.com/moses-smt/mosesdecoder",
         "smt_nbest",
         _gzipped("nbest.out", "reference.txt"),
+        advice=(
+            "nbest.out.gz holds n-best lists in the format of Moses, reference.txt.gz one "
+            "reference translation a line (for example from mert/test_scorer_data of the Moses "
+            "repository)."
+        ),
     ),
     "swde": Entry(
         "web pages of books with attribute values (SWDE; Hao, Cai, Pang, Zhang)",
@@ -211,13 +254,9 @@ CATALOGUE: dict[str, Entry] = {
         "https://doi.org/10.1145/2009916.2010020",
         "swde_books",
         (("*.tar.gz",), ("groundtruth/*.txt.gz", "groundtruth/*.txt")),
+        advice=(
+            "There should be one archive *.tar.gz of a site of SWDE, and the tables of its "
+            "values as groundtruth/*.txt or *.txt.gz."
+        ),
     ),
 }  # fmt: skip
-
-
-def how_to_fetch(folder: str) -> str:
-    """Return how to get the data of a folder of the data home; "" if nothing is known."""
-    for name, entry in CATALOGUE.items():
-        if entry.folder == folder and entry.sources:
-            return f"To download it, run `structopt data fetch {name}`."
-    return ""

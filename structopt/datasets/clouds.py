@@ -21,6 +21,7 @@ import math
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.datasets.renamed import renamed
 from structopt.errors import InvalidInputError
 
 GOOD = (0.6, 1.0)
@@ -28,12 +29,15 @@ LEFT, RIGHT, NOISE = -2.5, 0.3, 0.1
 """Between what the bad outputs lie on the first axis, and how far they stray from it."""
 
 
-def make_scaled_clouds(n: int = 40, *, scale: float = 1.0, seed: int = 0) -> tuple[Floats, Floats]:
-    """Draw the features of one good and n bad outputs.
+@renamed(n="n_examples")
+def make_scaled_clouds(
+    n_examples: int = 40, *, scale: float = 1.0, seed: int = 0
+) -> tuple[Floats, Floats]:
+    """Draw the features of one good and many bad outputs.
 
     Parameters
     ----------
-    n : int
+    n_examples : int
         Bad outputs, at least 1.
     scale : float
         Factor of the first axis, > 0.
@@ -42,15 +46,18 @@ def make_scaled_clouds(n: int = 40, *, scale: float = 1.0, seed: int = 0) -> tup
     Returns
     -------
     good : array of shape (2,)
-    bad : array of shape (n, 2)
+    bad : array of shape (n_examples, 2)
 
     Notes
     -----
     After Figure 1 of Shivaswamy and Jebara (2009), which shows such clouds at three scales.
     """
-    if n < 1 or not (math.isfinite(scale) and scale > 0):
-        raise InvalidInputError(f"Give n >= 1 and a finite scale > 0; got {n} and {scale}.")
+    if n_examples < 1 or not (math.isfinite(scale) and scale > 0):
+        raise InvalidInputError(
+            f"Give n_examples >= 1 and a finite scale > 0; got {n_examples} and {scale}."
+        )
     rng = np.random.default_rng(seed)
-    bad = np.column_stack([rng.uniform(LEFT, RIGHT, size=n), rng.normal(0.0, NOISE, size=n)])
+    along = rng.uniform(LEFT, RIGHT, size=n_examples)
+    bad = np.column_stack([along, rng.normal(0.0, NOISE, size=n_examples)])
     stretch = np.array([scale, 1.0])
     return np.array(GOOD) * stretch, bad * stretch

@@ -16,9 +16,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple
 
-from structopt.datasets.home import find_data
+from structopt.datasets.home import check_split, find
+from structopt.datasets.renamed import renamed
 from structopt.datasets.text_files import at, read_lines
-from structopt.errors import FileFormatError, InvalidInputError
+from structopt.errors import FileFormatError
 
 
 class ColumnSentence(NamedTuple):
@@ -73,34 +74,25 @@ def read_columns(
     return sentences
 
 
+@renamed(part="split")
 def load_conll2000(
-    part: str = "train", *, home: str | os.PathLike[str] | None = None
+    split: str = "train", *, home: str | os.PathLike[str] | None = None
 ) -> list[ColumnSentence]:
     """Load the chunking data of CoNLL-2000: columns word, part of speech, chunk tag.
 
     Looks for ``conll2000_chunking/train.txt.gz`` (or ``test``, plain or gzipped) in the data home.
     """
-    _check_part(part, ("train", "test"))
-    names = [f"conll2000_chunking/{part}.txt{end}" for end in (".gz", "")]
-    advice = "It is the data of the CoNLL-2000 shared task, also in nltk_data as conll2000."
-    found = find_data(names, what=f"CoNLL-2000's {part} sentences", advice=advice, home=home)
-    return read_columns(found, n_columns=3)
+    check_split(split, ("train", "test"))
+    return read_columns(find("conll2000", f"{split}.txt", home=home), n_columns=3)
 
 
+@renamed(part="split")
 def load_conll2002(
-    part: str = "train", *, home: str | os.PathLike[str] | None = None
+    split: str = "train", *, home: str | os.PathLike[str] | None = None
 ) -> list[ColumnSentence]:
     """Load the Spanish named entities of CoNLL-2002: columns word, part of speech, entity tag.
 
     Looks for ``conll2002_spanish/esp.train.gz`` (or ``testa``, ``testb``, plain or gzipped).
     """
-    _check_part(part, ("train", "testa", "testb"))
-    names = [f"conll2002_spanish/esp.{part}{end}" for end in (".gz", "")]
-    advice = "It is the data of the CoNLL-2002 shared task, also in nltk_data as conll2002."
-    found = find_data(names, what=f"CoNLL-2002's {part} sentences", advice=advice, home=home)
-    return read_columns(found, n_columns=3)
-
-
-def _check_part(part: str, known: tuple[str, ...]) -> None:
-    if part not in known:
-        raise InvalidInputError(f"part is {part!r}; choose one of {known}.")
+    check_split(split, ("train", "testa", "testb"))
+    return read_columns(find("conll2002", f"esp.{split}", home=home), n_columns=3)

@@ -22,16 +22,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from structopt.datasets.home import find_data
+from structopt.datasets.home import find
+from structopt.datasets.renamed import renamed
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError, MissingDataError
 
 COLUMNS = 10
-FOLDER = "ud_english_partut"
-ADVICE = (
-    "It is part of UD_English-ParTUT (universaldependencies.org), gzipped or not; other treebanks "
-    "are read with read_conllu(path)."
-)
 
 
 class Sentence(NamedTuple):
@@ -45,16 +41,16 @@ class Sentence(NamedTuple):
     relations: list[str]
 
 
-def load_partut(part: str, *, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
-    """Read a part ("train", "dev" or "test") of UD English ParTUT from the data home."""
-    stem = f"{FOLDER}/en_partut-ud-{part}.conllu"
-    what = f"the {part} sentences of UD English ParTUT"
-    return read_conllu(find_data((f"{stem}.gz", stem), what=what, advice=ADVICE, home=home))
+@renamed(part="split")
+def load_partut(split: str, *, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
+    """Read a split ("train", "dev" or "test") of UD English ParTUT from the data home."""
+    return read_conllu(find("partut", f"en_partut-ud-{split}.conllu", home=home))
 
 
-def load_treebank(folder: str | os.PathLike[str], part: str) -> list[Sentence]:
-    """Read a part of a treebank: the one file ``*-train.conllu``, gzipped or not, in a folder."""
-    pattern = f"*{part}.conllu"
+@renamed(part="split")
+def load_treebank(folder: str | os.PathLike[str], split: str) -> list[Sentence]:
+    """Read a split of a treebank: the one file ``*-train.conllu``, gzipped or not, in a folder."""
+    pattern = f"*{split}.conllu"
     found = sorted(p for end in ("", ".gz") for p in Path(folder).glob(pattern + end))
     if len(found) != 1:
         several = ", ".join(p.name for p in found) or "none"

@@ -18,6 +18,8 @@ from typing import Literal
 import numpy as np
 
 from structopt.arrays import Floats, Ints
+from structopt.datasets.home import check_split
+from structopt.datasets.renamed import renamed
 from structopt.errors import InvalidInputError
 
 Split = Literal["train", "test"]
@@ -45,8 +47,9 @@ def digit_source() -> Floats:
     return source
 
 
+@renamed(n_words="n_examples")
 def load_digit_words(
-    n_words: int = 200,
+    n_examples: int = 200,
     *,
     length: tuple[int, int] = (3, 7),
     split: Split = "train",
@@ -63,7 +66,7 @@ def load_digit_words(
 
     Parameters
     ----------
-    n_words : int
+    n_examples : int
         Number of words.
     length : (int, int)
         Shortest and longest word; lengths are uniform in between.
@@ -87,15 +90,15 @@ def load_digit_words(
     shortest, longest = length
     if not 1 <= shortest <= longest:
         raise InvalidInputError(f"length must be positive and in order, not {length}.")
-    if n_words < 0:
-        raise InvalidInputError(f"n_words must not be negative, but is {n_words}.")
+    if n_examples < 0:
+        raise InvalidInputError(f"n_examples must not be negative, but is {n_examples}.")
     images, digits = load_digits_classes(split=split)
     of_digit = [np.flatnonzero(digits == d) for d in range(10)]
     rng = np.random.default_rng(seed).spawn(2)[0 if split == "train" else 1]
     cumulative = digit_source().cumsum(axis=1)
     X: list[Floats] = []
     Y: list[Ints] = []
-    for size in rng.integers(shortest, longest + 1, size=n_words):
+    for size in rng.integers(shortest, longest + 1, size=n_examples):
         word = np.empty(size, dtype=np.int64)
         word[0] = rng.integers(10)
         for position, level in enumerate(rng.random(size - 1), start=1):
@@ -133,8 +136,7 @@ def load_digits_classes(*, split: Split = "train") -> tuple[Floats, Ints]:
     >>> X.shape, y.shape
     ((1195, 64), (1195,))
     """
-    if split not in ("train", "test"):
-        raise InvalidInputError(f'split must be "train" or "test", not {split!r}.')
+    check_split(split, ("train", "test"))
     images, digits = _bundled()
     in_train = np.zeros(len(digits), dtype=bool)
     for digit in range(10):

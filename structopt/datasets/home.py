@@ -15,8 +15,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from structopt.datasets.catalogue import how_to_fetch
-from structopt.errors import MissingDataError
+from structopt.datasets.catalogue import CATALOGUE
+from structopt.errors import InvalidInputError, MissingDataError
 
 VARIABLE = "STRUCTOPT_DATA"
 
@@ -68,15 +68,65 @@ def find_data(
     MissingDataError
         None of the files is there; the message says what to put where.
     """
-    root = data_home() if home is None else Path(home).expanduser().absolute()
+    root = _root(home)
     for name in names:
         if (root / name).is_file():
             return root / name
     wanted = " or ".join(str(root / name) for name in names)
-    hint = f"{advice} {how_to_fetch(names[0].split('/')[0])}".strip()
     elsewhere = f", or name another folder in the environment variable {VARIABLE}"
     raise MissingDataError(
         f"There is no file with {what}. Put {wanted} there"
-        f"{elsewhere if home is None else ''}.{' ' + hint if hint else ''}",
+        f"{elsewhere if home is None else ''}.{f' {advice}' if advice else ''}",
         path=root / names[0],
     )
+
+
+def find(name: str, file: str, *, home: str | os.PathLike[str] | None = None) -> Path:
+    """Return a file, gzipped or not, of a data set of the catalogue, which says what it is."""
+    entry = CATALOGUE[name]
+    names = [f"{entry.folder}/{pattern}" for pattern in entry.group(file)]
+    return find_data(names, what=entry.what, advice=_advice(name), home=home)
+
+
+def find_all(
+    name: str, *patterns: str, home: str | os.PathLike[str] | None = None
+) -> tuple[Path, list[list[Path]]]:
+    """Return the folder of a data set and, for each pattern, its files there, at least one.
+
+    A pattern stands for gzipped files too.
+
+    Raises
+    ------
+    MissingDataError
+        A pattern has no file.
+    """
+    entry = CATALOGUE[name]
+    folder = _root(home) / entry.folder
+    found = [
+        sorted(p for end in ("", ".gz") for p in folder.glob(pattern + end) if p.is_file())
+        for pattern in patterns
+    ]
+    for pattern, paths in zip(patterns, found, strict=True):
+        if not paths:
+            raise MissingDataError(
+                f"There is no {folder / pattern}: {entry.what}. {_advice(name)} Another folder is "
+                f"named by the environment variable {VARIABLE}.",
+                path=folder,
+            )
+    return folder, found
+
+
+def check_split(split: str, known: Sequence[str]) -> None:
+    """Refuse a part of a data set that does not exist."""
+    if split not in known:
+        raise InvalidInputError(f"split is {split!r}; choose one of {', '.join(known)}.")
+
+
+def _root(home: str | os.PathLike[str] | None) -> Path:
+    return data_home() if home is None else Path(home).expanduser().absolute()
+
+
+def _advice(name: str) -> str:
+    entry = CATALOGUE[name]
+    fetch = f" To download it, run `structopt data fetch {name}`." if entry.sources else ""
+    return entry.advice + fetch

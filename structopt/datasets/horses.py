@@ -15,13 +15,13 @@ array([[0, 0, 1, 1],
 from __future__ import annotations
 
 import os
-from pathlib import Path
 
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.datasets.home import data_home
+from structopt.datasets.home import find_all
 from structopt.datasets.image_grids import Grid, image_grid
+from structopt.datasets.renamed import renamed
 from structopt.errors import (
     FileFormatError,
     InvalidInputError,
@@ -29,13 +29,13 @@ from structopt.errors import (
     MissingDependencyError,
 )
 
-FOLDER = "weizmann_horses"
 STRETCH = 0.02
 """How far the aspect ratios of an image and its mask may differ: sizes are rounded to pixels."""
 
 
+@renamed(n_images="n_examples")
 def load_horses(
-    n_images: int | None = None,
+    n_examples: int | None = None,
     *,
     cells: int = 40,
     colour: bool = False,
@@ -45,7 +45,7 @@ def load_horses(
 
     Parameters
     ----------
-    n_images : int, optional
+    n_examples : int, optional
     cells : int
         Cells along the longer side of an image.
     colour : bool
@@ -65,21 +65,12 @@ def load_horses(
     FileFormatError
         A file is no whole image, or image and mask do not fit; the message names it.
     """
-    if n_images is not None and n_images < 1:
-        raise InvalidInputError(f"n_images must be at least 1; got {n_images}.")
-    folder = (data_home() if home is None else Path(home).expanduser()) / FOLDER
+    if n_examples is not None and n_examples < 1:
+        raise InvalidInputError(f"n_examples must be at least 1; got {n_examples}.")
+    folder, (masks,) = find_all("horses", "figure_ground/*", home=home)
     kind = "rgb" if colour else "gray"
-    masks = sorted(path for path in folder.glob("figure_ground/*") if path.is_file())[:n_images]
-    if not masks:
-        raise MissingDataError(
-            f"There are no masks in {folder / 'figure_ground'}: put images there, white where the "
-            f"figure is, and images of the same names into {folder / kind}; another folder is named"
-            " by the environment variable STRUCTOPT_DATA. The Weizmann horse database has 328 "
-            "pairs.",
-            path=folder / "figure_ground",
-        )
     X, Y = [], []
-    for mask in masks:
+    for mask in masks[:n_examples]:
         image = folder / kind / mask.name
         if not image.is_file():
             raise MissingDataError(f"The mask {mask} has no image {image}.", path=image)

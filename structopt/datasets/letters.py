@@ -22,14 +22,14 @@ import os
 from collections.abc import Iterable
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, overload
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
-from structopt.datasets.home import find_data
-from structopt.datasets.text_files import at, read_bytes
+from structopt.datasets.home import find
+from structopt.datasets.text_files import LineError, at, read_bytes
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.files import read_plain_arrays
 
@@ -37,11 +37,8 @@ PIXELS = 128
 HEAD = 6  # columns before the pixels
 FOLDS = 10
 BAD_PIXEL = "each pixel should be 0 or 1"
-NAMES = tuple(f"ocr_letters/{name}" for name in ("letters.npz", "letter.data.gz", "letter.data"))
-ADVICE = (
-    "letter.data.gz is the tab-separated file of B. Taskar's OCR data set (52,152 letters, "
-    "134 columns a line); letters.npz holds the same as arrays."
-)
+FILE = "letter.data"
+"""Also gzipped, or as letters.npz."""
 
 
 class Letters(NamedTuple):
@@ -52,30 +49,12 @@ class Letters(NamedTuple):
     folds: Ints
 
 
-@overload
-def load_letters(
-    folds: int | Iterable[int] | None = None,
-    *,
-    return_folds: Literal[False] = False,
-    home: str | os.PathLike[str] | None = None,
-) -> tuple[list[Floats], list[list[str]]]: ...
-
-
-@overload
-def load_letters(
-    folds: int | Iterable[int] | None = None,
-    *,
-    return_folds: Literal[True],
-    home: str | os.PathLike[str] | None = None,
-) -> Letters: ...
-
-
 def load_letters(
     folds: int | Iterable[int] | None = None,
     *,
     return_folds: bool = False,
     home: str | os.PathLike[str] | None = None,
-) -> tuple[list[Floats], list[list[str]]] | Letters:
+) -> tuple[Any, ...]:
     """Load the handwritten words from the data home.
 
     Looks for ``ocr_letters/letters.npz``, ``ocr_letters/letter.data.gz`` and
@@ -112,8 +91,7 @@ def load_letters(
     Group; B. Taskar, C. Guestrin and D. Koller, "Max-Margin Markov Networks", 2003.
     """
     wanted = None if folds is None else _check_folds(folds)
-    path = find_data(NAMES, what="the handwritten words", advice=ADVICE, home=home)
-    letters = _read(path, wanted)
+    letters = _read(find("letters", FILE, home=home), wanted)
     return letters if return_folds else (letters.X, letters.Y)
 
 
@@ -153,7 +131,7 @@ def _read_lines(path: Path, wanted: list[int] | None) -> Letters:
             head, row = _parse(line)
             if size:
                 _check_follows(heads[-1], head)
-        except _LineError as reason:
+        except LineError as reason:
             raise at(path, number, f"{reason}.") from None
         heads.append(head)
         pixels.append(row)
@@ -180,10 +158,6 @@ def _read_lines(path: Path, wanted: list[int] | None) -> Letters:
     return _words(values, labels, sizes, folds[np.cumsum(sizes) - 1], wanted)
 
 
-class _LineError(Exception):
-    """Why a line cannot be read."""
-
-
 class _Head(NamedTuple):
     """The columns before the pixels that are used."""
 
@@ -196,33 +170,33 @@ class _Head(NamedTuple):
 def _parse(line: bytes) -> tuple[_Head, bytes]:
     found = line.count(b"\t") + 1
     if found != HEAD + PIXELS:
-        raise _LineError(f"expected {HEAD + PIXELS} tab-separated columns, found {found}")
+        raise LineError(f"expected {HEAD + PIXELS} tab-separated columns, found {found}")
     ident, letter, following, _word, _position, fold, pixels = line.split(b"\t", HEAD)
     if len(letter) != 1 or not b"a" <= letter <= b"z":
-        raise _LineError(f"column 2 should be a letter a-z, not {_show(letter)}")
+        raise LineError(f"column 2 should be a letter a-z, not {_show(letter)}")
     head = _Head(
         _integer(ident, 1), letter[0] - ord("a"), _integer(following, 3), _integer(fold, 6)
     )
     if not 0 <= head.fold < FOLDS:
-        raise _LineError(f"column 6 should be a fold 0-{FOLDS - 1}, not {head.fold}")
+        raise LineError(f"column 6 should be a fold 0-{FOLDS - 1}, not {head.fold}")
     if len(pixels) != 2 * PIXELS - 1:
-        raise _LineError(BAD_PIXEL)
+        raise LineError(BAD_PIXEL)
     return head, pixels
 
 
 def _check_follows(before: _Head, head: _Head) -> None:
     if head.ident != before.following:
-        raise _LineError(
+        raise LineError(
             f"the letter before names {before.following} as the next, but this is {head.ident}"
         )
     if head.fold != before.fold:
-        raise _LineError(f"fold {head.fold} in a word that began in fold {before.fold}")
+        raise LineError(f"fold {head.fold} in a word that began in fold {before.fold}")
 
 
 def _integer(text: bytes, column: int) -> int:
     # int() alone also takes "1_0" and " 1".
     if not text.removeprefix(b"-").isdigit() or len(text) > 18:
-        raise _LineError(f"column {column} should be an integer, not {_show(text)}")
+        raise LineError(f"column {column} should be an integer, not {_show(text)}")
     return int(text)
 
 

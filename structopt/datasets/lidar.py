@@ -16,7 +16,7 @@ import os
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.datasets.home import find_data
+from structopt.datasets.home import find
 from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.errors import FileFormatError
 from structopt.files import read_plain_arrays
@@ -38,14 +38,7 @@ def load_lidar(
     home : path, optional
         A folder to look in instead of the data home.
     """
-    path = find_data(
-        ["lidar_ground/topography_west.npz"],
-        what="a laser scan",
-        advice="It holds the points of Topography.laz of the R package lidR with x < 190 m, as "
-        f"arrays {', '.join(ARRAYS)}.",
-        home=home,
-    )
-    scan = read_scan(path)
+    scan = read_scan(find("lidar", "topography_west.npz", home=home))
     land = scan.classification != WATER
     return scan_tiles(Scan(*(array[land] for array in scan)), side=side, k=k)
 

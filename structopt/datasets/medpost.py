@@ -14,15 +14,11 @@ TaggedSentence(words=['In', 'addition', ',', 'cells'], tags=['II', 'II+', ',', '
 from __future__ import annotations
 
 import os
-from pathlib import Path
 from typing import NamedTuple
 
-from structopt.datasets.catalogue import how_to_fetch
-from structopt.datasets.home import data_home
+from structopt.datasets.home import find_all
 from structopt.datasets.text_files import at, read_lines
-from structopt.errors import FileFormatError, MissingDataError
-
-FOLDER = "medpost"
+from structopt.errors import FileFormatError
 
 
 class TaggedSentence(NamedTuple):
@@ -44,15 +40,7 @@ def load_medpost(
     home : path, optional
         A folder to look in instead of the data home.
     """
-    folder = (data_home() if home is None else Path(home)) / FOLDER
-    paths = sorted([*folder.glob("tag_*.ioc"), *folder.glob("tag_*.ioc.gz")])
-    if not paths:
-        raise MissingDataError(
-            f"There are no tagged sentences in {folder}: put the files tag_*.ioc of the MedPost "
-            "corpus there (Smith, Rindflesch and Wilbur 2004; 13 files, gzipped or not), or name "
-            f"another folder in the environment variable STRUCTOPT_DATA. {how_to_fetch(FOLDER)}",
-            path=folder,
-        )
+    _, (paths,) = find_all("medpost", "tag_*.ioc", home=home)
     return [sentence for path in paths for sentence in read_medpost(path, merge=merge)]
 
 

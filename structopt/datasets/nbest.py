@@ -30,15 +30,11 @@ from pathlib import Path
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.datasets.home import find_data
-from structopt.datasets.text_files import at, read_lines
+from structopt.datasets.home import find
+from structopt.datasets.text_files import LineError, at, read_lines
 from structopt.errors import FileFormatError
 
 SEPARATOR = "|||"
-ADVICE = (
-    "nbest.out.gz holds n-best lists in the format of Moses, reference.txt.gz one reference a line "
-    "(for example from mert/test_scorer_data of the Moses repository)."
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,12 +86,7 @@ def load_smt_nbest(
     FileFormatError
         A file is malformed; the message names the file, the line and the reason.
     """
-    names = ("nbest.out.gz", "nbest.out"), ("reference.txt.gz", "reference.txt")
-    whats = "n-best lists", "reference translations"
-    nbest, reference = (
-        find_data([f"smt_nbest/{n}" for n in name], what=what, advice=ADVICE, home=home)
-        for name, what in zip(names, whats, strict=True)
-    )
+    nbest, reference = (find("smt_nbest", n, home=home) for n in ("nbest.out", "reference.txt"))
     lists = read_nbest(nbest)
     lines = [" ".join(line.split()) for _, line in read_lines(reference)]
     for one in lists:
@@ -131,13 +122,13 @@ def read_nbest(path: str | os.PathLike[str]) -> list[NBestList]:
         try:
             sentence, hypothesis, found, values, score = _parse(line)
             if sentence != last and sentence in grouped:
-                raise _LineError(f"sentence {sentence} again, after sentence {last}")
+                raise LineError(f"sentence {sentence} again, after sentence {last}")
             if names is not None and found != names:
-                raise _LineError(
+                raise LineError(
                     f"{len(found)} features {_few(found)}; the lines before have {len(names)}, "
                     f"{_few(names)}"
                 )
-        except _LineError as reason:
+        except LineError as reason:
             raise at(path, number, f"{reason}.") from None
         names, last = found, sentence
         grouped.setdefault(sentence, []).append((hypothesis, values, score))
@@ -155,25 +146,21 @@ def read_nbest(path: str | os.PathLike[str]) -> list[NBestList]:
     ]
 
 
-class _LineError(Exception):
-    """Why a line cannot be read."""
-
-
 def _parse(line: str) -> tuple[int, str, tuple[str, ...], list[float], float]:
     fields = [field.strip() for field in line.split(SEPARATOR)]
     if len(fields) < 4:
-        raise _LineError(
+        raise LineError(
             f"expected sentence {SEPARATOR} tokens {SEPARATOR} features {SEPARATOR} score, found "
             f"{len(fields)} field(s)"
         )
     if not (fields[0].isascii() and fields[0].isdigit()) or len(fields[0]) > 18:
-        raise _LineError(f"the sentence should be a number from 0, not {fields[0][:20]!r}")
+        raise LineError(f"the sentence should be a number from 0, not {fields[0][:20]!r}")
     groups: list[tuple[str, list[float]]] = []
     for token in fields[2].split():
         if token[-1] in ":=" and len(token) > 1:
             groups.append((token[:-1], []))
         elif not groups:
-            raise _LineError(f"the feature value {token[:20]!r} comes before any name")
+            raise LineError(f"the feature value {token[:20]!r} comes before any name")
         else:
             groups[-1][1].append(_number(token, f"a value of {groups[-1][0]!r}"))
     names = tuple(
@@ -182,9 +169,9 @@ def _parse(line: str) -> tuple[int, str, tuple[str, ...], list[float], float]:
         for k in range(len(values))
     )
     if not names:
-        raise _LineError("there are no features")
+        raise LineError("there are no features")
     if len(set(names)) < len(names):
-        raise _LineError(f"a feature stands twice among {_few(names)}")
+        raise LineError(f"a feature stands twice among {_few(names)}")
     flat = [value for _, values in groups for value in values]
     return int(fields[0]), " ".join(fields[1].split()), names, flat, _number(fields[3], "the score")
 
@@ -193,9 +180,9 @@ def _number(token: str, what: str) -> float:
     try:
         value = float(token)
     except ValueError:
-        raise _LineError(f"{what} should be a number, not {token[:20]!r}") from None
+        raise LineError(f"{what} should be a number, not {token[:20]!r}") from None
     if not math.isfinite(value):
-        raise _LineError(f"{what} is {token}, which is not finite")
+        raise LineError(f"{what} is {token}, which is not finite")
     return value
 
 

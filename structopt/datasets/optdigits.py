@@ -16,18 +16,16 @@ import os
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.datasets.home import find_data
+from structopt.datasets.home import find
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
 
 INPUTS, LARGEST = 64, 16
-NAMES = tuple(f"optdigits/optdigits.tra{end}" for end in (".gz", ""))
-ADVICE = "optdigits.tra is the training part of the UCI data set 80, 3,823 lines of 65 integers."
 
 
 def load_optdigits(*, home: str | os.PathLike[str] | None = None) -> tuple[Floats, Ints]:
     """Load the 3,823 training digits from the data home, scaled to [0, 1]."""
-    return read_optdigits(find_data(NAMES, what="the digits", advice=ADVICE, home=home))
+    return read_optdigits(find("optdigits", "optdigits.tra", home=home))
 
 
 def read_optdigits(path: str | os.PathLike[str]) -> tuple[Floats, Ints]:

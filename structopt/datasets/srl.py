@@ -23,11 +23,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from structopt.datasets.home import find_data
+from structopt.datasets.home import find
 from structopt.datasets.text_files import at, read_lines
 
-NAMES = tuple(f"srl_ewt/en_ewt-up-dev.conllu{end}" for end in (".gz", ""))
-ADVICE = "It is the file en_ewt-up-dev.conllu of UP_English-EWT in UniversalPropositions/UP-1.0."
 COLUMNS = 10
 """Columns of CoNLL-U; the eleventh is the predicate's sense."""
 
@@ -68,7 +66,7 @@ def load_srl(*, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
     2,002 sentences, 4,977 predicates, 9,682 arguments. The paper's own data (CoNLL-2004, Wall
     Street Journal) is not free.
     """
-    return read_srl(find_data(NAMES, what="semantic roles", advice=ADVICE, home=home))
+    return read_srl(find("srl", "en_ewt-up-dev.conllu", home=home))
 
 
 def read_srl(path: str | os.PathLike[str]) -> list[Sentence]:

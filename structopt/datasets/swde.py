@@ -27,15 +27,14 @@ import os
 import tarfile
 import zlib
 from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import NamedTuple
 
-from structopt.datasets.home import data_home
+from structopt.datasets.home import find_all
 from structopt.datasets.text_files import at, read_lines
 from structopt.datasets.web_pages import PageNode, label_nodes, parse_page
 from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
 
-FOLDER = "swde_books"
 LARGEST = 10_000_000
 """Bytes of a page; the largest of SWDE has less than a tenth. An archive may hold bombs."""
 NOTHING = "<NULL>"
@@ -57,15 +56,10 @@ def load_swde(
 
     Tables are ``swde_books/groundtruth/*.txt`` or ``.txt.gz``; there must be one archive.
     """
-    folder = (data_home() if home is None else Path(home).expanduser()) / FOLDER
-    archives = sorted(folder.glob("*.tar.gz"))
-    tables = sorted([*folder.glob("groundtruth/*.txt"), *folder.glob("groundtruth/*.txt.gz")])
-    if len(archives) != 1 or not tables:
+    folder, (archives, tables) = find_all("swde", "*.tar.gz", "groundtruth/*.txt", home=home)
+    if len(archives) != 1:
         raise MissingDataError(
-            f"{folder} should hold one archive *.tar.gz of a site of SWDE and the tables of its "
-            f"values as groundtruth/*.txt or *.txt.gz; it holds {len(archives)} and {len(tables)}. "
-            "Another folder is named by the environment variable STRUCTOPT_DATA.",
-            path=folder,
+            f"{folder} should hold one archive *.tar.gz; it holds {len(archives)}.", path=folder
         )
     return read_swde(archives[0], tables, n_pages=n_pages)
 

@@ -47,6 +47,10 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     yield from enumerate((line.rstrip("\r") for line in lines), 1)
 
 
+class LineError(Exception):
+    """Why a line cannot be read; whoever knows its number says where it stands."""
+
+
 def at(path: str | os.PathLike[str], line: int, reason: str) -> FileFormatError:
     """Return the error of a malformed line."""
     return FileFormatError(f"{os.fspath(path)}, line {line}: {reason}")

@@ -175,7 +175,7 @@ def test_digits_refuse_nonsense():
         datasets.load_digit_words(1, split="dev")
     with pytest.raises(InvalidInputError, match="length"):
         datasets.load_digit_words(1, length=(0, 2))
-    with pytest.raises(InvalidInputError, match="n_words"):
+    with pytest.raises(InvalidInputError, match="n_examples"):
         datasets.load_digit_words(-1)
 
 
@@ -212,3 +212,18 @@ def test_missing_file_says_what_to_put_where(monkeypatch, tmp_path):
     assert isinstance(caught.value, FileNotFoundError)
     assert isinstance(caught.value, StructoptError)
     assert str(pickle.loads(pickle.dumps(caught.value))) == message
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: datasets.load_conll2000(part="test"), r"load_conll2000\(split=\.\.\.\)"),
+        (lambda: datasets.load_partut(part="test"), r"load_partut\(split="),
+        (lambda: datasets.load_digit_words(n_words=3), r"load_digit_words\(n_examples="),
+        (lambda: datasets.load_horses(n_images=3), r"load_horses\(n_examples="),
+        (lambda: datasets.make_scaled_clouds(n=3), r"make_scaled_clouds\(n_examples="),
+    ],
+)
+def test_old_names_of_arguments_say_the_new_ones(call, message):
+    with pytest.raises(InvalidInputError, match=message):
+        call()

@@ -311,7 +311,6 @@ def test_missing_data_names_the_command(tmp_path, monkeypatch):
     with pytest.raises(MissingDataError) as caught:
         datasets.load_smt_nbest()
     assert "structopt data fetch" not in str(caught.value)
-    assert catalogue.how_to_fetch("no such folder") == ""
 
 
 # ---------------------------------------------------------------------- the command line

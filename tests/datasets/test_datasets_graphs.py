@@ -235,7 +235,7 @@ def test_pairs_are_found_by_name_and_resized_to_the_mask(tmp_path, monkeypatch):
     (folder / "gray" / "a.png").unlink()
     with pytest.raises(MissingDataError, match=r"no image .*a\.png"):
         load_horses()
-    with pytest.raises(InvalidInputError, match="n_images"):
+    with pytest.raises(InvalidInputError, match="n_examples"):
         load_horses(0)
 
 

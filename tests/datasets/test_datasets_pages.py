@@ -11,7 +11,6 @@ import pytest
 import structopt as so
 from structopt.datasets import load_swde, read_swde
 from structopt.datasets import swde as module
-from structopt.datasets.swde import read_table
 from structopt.datasets.web_pages import label_nodes, parse_page
 from structopt.errors import (
     FileFormatError,
@@ -233,26 +232,6 @@ def test_damaged_archives_are_refused(site):
         path.write_bytes(data)
         with pytest.raises(FileFormatError, match="no whole archive"):
             load_swde(home=site)
-
-
-@pytest.mark.parametrize(
-    ("rows", "reason"),
-    [
-        ([["0000", "2", "a"]], "line 3: 1 values, where '2' are said to be"),
-        ([["0000", "x", "a"]], "line 3: 1 values, where 'x'"),
-        ([["0000"]], "line 3: 0 values, where ''"),
-        ([["0000", "1", "a"], ["0000", "1", "a"]], "line 4: page 0000 again"),
-    ],
-)
-def test_malformed_tables_name_the_line(tmp_path, rows, reason):
-    with pytest.raises(FileFormatError, match=reason):
-        read_table(write_table(tmp_path / "t.txt", "title", rows))
-
-
-def test_foreign_tables_are_refused(tmp_path):
-    (tmp_path / "t.txt").write_text("hello\n")
-    with pytest.raises(FileFormatError, match="vertical, site and attribute"):
-        read_table(tmp_path / "t.txt")
 
 
 def test_missing_pages_say_what_to_put_where(tmp_path):

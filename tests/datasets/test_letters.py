@@ -106,61 +106,7 @@ def test_missing_file_names_all_places(tmp_path, monkeypatch):
         assert str(tmp_path / "ocr_letters" / name) in str(caught.value)
 
 
-# ---------------------------------------------------------------------- malformed lines
-def changed(line, column, value):
-    lines = letter_lines()
-    columns = lines[line - 1].split("\t")
-    columns[column - 1] = value
-    lines[line - 1] = "\t".join(columns)
-    return lines
-
-
-@pytest.mark.parametrize(
-    ("lines", "line", "reason"),
-    [
-        (changed(2, 2, "N"), 2, "column 2 should be a letter a-z, not 'N'"),
-        (changed(2, 2, "ab"), 2, "column 2 should be a letter a-z, not 'ab'"),
-        (changed(2, 2, "é"), 2, "column 2 should be a letter"),
-        (changed(3, 1, "x3"), 3, "column 1 should be an integer, not 'x3'"),
-        (changed(3, 1, "9" * 30), 3, "column 1 should be an integer"),
-        (changed(3, 3, ""), 3, "column 3 should be an integer, not ''"),
-        (changed(3, 3, "1_0"), 3, "column 3 should be an integer, not '1_0'"),
-        (changed(4, 6, "12"), 4, "column 6 should be a fold 0-9, not 12"),
-        (changed(4, 6, "6"), 4, "fold 6 in a word that began in fold 7"),
-        (changed(4, 1, "9"), 4, "the letter before names 4 as the next, but this is 9"),
-        (changed(5, 30, "2"), 5, "each pixel should be 0 or 1"),
-        (changed(5, 30, "01"), 5, "each pixel should be 0 or 1"),
-        (changed(5, 30, ""), 5, "each pixel should be 0 or 1"),
-        (changed(5, 30, "0\t1"), 5, "expected 134 tab-separated columns, found 135"),
-        ([*letter_lines(), "hello"], 8, "expected 134 tab-separated columns, found 1"),
-        (letter_lines()[:4], 4, "the file ends inside a word; letter 5 should follow"),
-        ([*letter_lines()[:3], *letter_lines()[4:]], 4, "the letter before names 4"),
-    ],
-)
-@pytest.mark.parametrize("name", ["letter.data", "letter.data.gz"])
-def test_malformed_line_names_file_line_and_reason(tmp_path, name, lines, line, reason):
-    path = write(tmp_path / name, lines)
-    with pytest.raises(FileFormatError) as caught:
-        read_letters(path)
-    assert f"{path}, line {line}: {reason}" in str(caught.value)
-
-
-def test_two_wrong_pixels_of_matching_length_are_found(tmp_path):
-    # An empty pixel and a two-digit one keep both the length and the number of columns.
-    lines = changed(6, 40, "")
-    columns = lines[5].split("\t")
-    columns[50] = "10"
-    lines[5] = "\t".join(columns)
-    with pytest.raises(FileFormatError, match="line 6: each pixel"):
-        read_letters(write(tmp_path / "letter.data", lines))
-
-
 # ---------------------------------------------------------------------- foreign and truncated files
-def test_empty_file(tmp_path):
-    with pytest.raises(FileFormatError, match="holds no letters"):
-        read_letters(write(tmp_path / "letter.data", []))
-
-
 def test_truncated_or_foreign_gzip(tmp_path):
     path = write(tmp_path / "letter.data.gz", letter_lines())
     whole = path.read_bytes()

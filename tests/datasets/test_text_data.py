@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structopt as so
-from structopt.datasets import read_columns, read_medpost, read_optdigits
+from structopt.datasets import read_columns
 from structopt.features.words import ATTRIBUTES, EDGE, SPELLING
 
 DIGIT = ",".join(["0", "16"] * 32)
@@ -28,39 +28,6 @@ def write(tmp_path, text, name="file.txt"):
 def test_columns_are_read_with_and_without_a_last_empty_line(tmp_path, name, end):
     first, second = read_columns(write(tmp_path, "a\tDT O\nb NN B-X\n\n\r\nc NN O" + end, name))
     assert (first.words, first.column(-1), second.words) == (["a", "b"], ["O", "B-X"], ["c"])
-
-
-@pytest.mark.parametrize(
-    ("reader", "text", "message"),
-    [
-        (read_columns, "a b c\na b\n", "line 2: 2 columns, expected 3"),
-        (read_columns, "\n\n", "holds no sentence"),
-        (read_medpost, "P1A01\na_B c\n", "line 2: 'c' is no word_TAG"),
-        (read_medpost, "P1A01\na_B\nP1A02\n", "line 3: the file ends after"),
-        (read_medpost, "a_B c_D\nP1A01\n", "line 1: expected a sentence's id"),
-        (read_medpost, "", "holds no sentence"),
-        (read_optdigits, DIGIT + ",7\n1,2\n", "line 2: 2 fields, expected 65"),
-        (read_optdigits, DIGIT + ",x\n", "line 1: not a whole number"),
-        (read_optdigits, DIGIT.replace("16", "17", 1) + ",1\n", "line 1: counts are 0..16"),
-        (read_optdigits, DIGIT + ",10\n", "classes 0..9"),
-        (read_optdigits, "\n", "holds no digit"),
-    ],
-)
-def test_malformed_files_name_the_line(tmp_path, reader, text, message):
-    path = write(tmp_path, text)
-    with pytest.raises(so.errors.FileFormatError, match=message) as caught:
-        reader(path)
-    assert "file.txt" in str(caught.value)
-
-
-def test_damaged_files_are_told_apart(tmp_path):
-    whole = gzip.compress(b"a b c\n" * 1000)
-    (tmp_path / "cut.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(so.errors.FileFormatError, match="truncated or damaged"):
-        read_columns(tmp_path / "cut.gz")
-    (tmp_path / "latin").write_bytes(b"caf\xe9 NN O\n")
-    with pytest.raises(so.errors.FileFormatError, match="latin, line 1: not UTF-8"):
-        read_columns(tmp_path / "latin")
 
 
 def test_loaders_look_in_the_data_home_and_say_what_is_missing(tmp_path, monkeypatch):

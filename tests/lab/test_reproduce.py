@@ -341,7 +341,7 @@ def test_a_run_at_its_limit_returns_its_last_weights():
     assert "CPU seconds" in model.result_.certificate.note
 
 
-@pytest.mark.parametrize("bad", [{"n": 0}, {"scale": 0.0}, {"scale": float("nan")}])
+@pytest.mark.parametrize("bad", [{"n_examples": 0}, {"scale": 0.0}, {"scale": float("nan")}])
 def test_clouds_refuse(bad):
-    with pytest.raises(InvalidInputError, match="n >= 1"):
+    with pytest.raises(InvalidInputError, match="n_examples >= 1"):
         datasets.make_scaled_clouds(**bad)

@@ -126,7 +126,7 @@ def test_noun_phrases(monkeypatch):
     rows = [["the", "DT", "B-NP"], ["cat", "NN", "I-NP"], ["sees", "VB", "B-VP"],
             ["a", "DT", "B-NP"], ["dog", "NN", "I-NP"]]  # fmt: skip
     corpus = [ColumnSentence(rows[k:]) for k in (0, 2, 3)] * 6
-    monkeypatch.setattr(constrained_figure_4, "load_conll2000", lambda part: corpus)
+    monkeypatch.setattr(constrained_figure_4, "load_conll2000", lambda split: corpus)
     cell = {"draw": 0, "train": 12, "tests": 6, "epochs": 10}
     cells = [cell | {"features": k} for k in (2, 40)]
     found, _ = shown(constrained_figure_4.experiment, cells)

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from structopt.datasets.hansards import alignment_error_rate
 from structopt.formulations.m3n import M3N
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
@@ -21,6 +20,7 @@ from structopt.lab.harness.study import Cell, Row
 from structopt.lab.harness.table import Table
 from structopt.lab.reproduce.saddle_m3n.curves import LEARNERS, trace
 from structopt.lab.reproduce.saddle_m3n.figure_2b import Alignments
+from structopt.learn.metrics import alignment_error_rate
 from structopt.methods.saddle.extragradient import SaddleExtragradient
 
 TRAIN = 100
@@ -73,7 +73,7 @@ class AlignmentBench(Bench):
             lines += [(row["learner"], f"{n}", f"{aer:.2f}", gap) for n, aer, gap in found]
         X, sure, possible = task.sets["test"]
         dice = [set(zip(*(x[:, :, 3] > 0.3).nonzero(), strict=True)) for x in X]
-        heuristic = 100.0 * alignment_error_rate(dice, sure, possible)
+        heuristic = 100.0 * alignment_error_rate(sure, dice, possible=possible)
         lines.append(("dice above 0.3, matched", "", f"{heuristic:.2f}", "none"))
         shown = ", ".join(f"{aer:.2f} at C = {C:g}" for C, aer in dev.items())
         chosen = min(dev, key=dev.__getitem__)

@@ -66,11 +66,10 @@ class L1Bench(Bench):
     @cached_property
     def problem(self) -> tuple[Chain, DataSet, tuple[Any, Any]]:
         """The structure, the encoded words, and what to test on."""
-        letters = load_letters(return_folds=True)
-        folds = np.asarray(letters.folds)
+        X, Y, folds = load_letters(return_folds=True)
         drawn = np.random.default_rng(self.seed).permutation(np.flatnonzero(folds == 0))
         train, test = (
-            ([letters.X[i] for i in which], [letters.Y[i] for i in which])
+            ([X[i] for i in which], [Y[i] for i in which])
             for which in (drawn[: self.words], np.flatnonzero(folds != 0))
         )
         structure = Chain(labels=list(ascii_lowercase)).fitted(*train)

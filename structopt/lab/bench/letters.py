@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from structopt.datasets.home import find_data
-from structopt.datasets.letters import ADVICE, NAMES
+from structopt.datasets.home import find
+from structopt.datasets.letters import FILE
 from structopt.errors import InvalidInputError
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
@@ -62,7 +62,7 @@ class LettersBench(Bench):
 
     def cells(self) -> list[Cell]:
         """Return a cell a learner, its folds and turn."""
-        find_data(NAMES, what="the handwritten words", advice=ADVICE)
+        find("letters", FILE)  # before any work
         growth = [{"learner": "structopt", "folds": ONE}] if self.folds == NINE else []
         todo = growth + [{"learner": learner, "folds": self.folds} for learner in self.learners]
         return in_turns(todo, self.repeats)

@@ -88,14 +88,14 @@ class L1M3nFigure4(Experiment):
 
 def words(size: int, fold: int) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
     """Return ``size`` random words of one fold, and of each other fold together."""
-    letters = load_letters(return_folds=True)
+    X, Y, folds = load_letters(return_folds=True)
     rng, parts = np.random.default_rng(size), []
     for k in range(FOLDS):
-        drawn = rng.permutation(np.flatnonzero(np.asarray(letters.folds) == k))[:size]
-        parts.append(([letters.X[i] for i in drawn], [letters.Y[i] for i in drawn]))
+        drawn = rng.permutation(np.flatnonzero(folds == k))[:size]
+        parts.append(([X[i] for i in drawn], [Y[i] for i in drawn]))
     others = [part for k, part in enumerate(parts) if k != fold]
-    X, Y = ([v for part in others for v in part[j]] for j in (0, 1))
-    return parts[fold], (X, Y)
+    test = tuple([v for part in others for v in part[j]] for j in (0, 1))
+    return parts[fold], (test[0], test[1])
 
 
 experiment = L1M3nFigure4()

@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from structopt.arrays import Floats
 from structopt.datasets.hansards import (
-    alignment_error_rate,
     load_hansards,
     load_hansards_corpus,
     one_to_one,
@@ -20,6 +19,7 @@ from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.number import Number
 from structopt.lab.reproduce.saddle_m3n import curves as saddle_curves
+from structopt.learn.metrics import alignment_error_rate
 from structopt.structures.matching.structure import Matching
 
 MISSED = 3.0
@@ -120,7 +120,8 @@ class Alignments:
     def errors(self, weights: Floats) -> dict[str, float]:
         """Return the alignment error rates in percent."""
         return {
-            name: 100.0 * alignment_error_rate(self.structure.predict(X, weights), sure, possible)
+            name: 100.0
+            * alignment_error_rate(sure, self.structure.predict(X, weights), possible=possible)
             for name, (X, sure, possible) in self.sets.items()
         }
 

@@ -69,17 +69,18 @@ def write_arrays(
 
 
 def read_arrays(
-    path: str | os.PathLike[str], kind: str
+    path: str | os.PathLike[str], kind: str | tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Read back what :func:`write_arrays` wrote; the header's "kind" must be ``kind``."""
+    """Read back what :func:`write_arrays` wrote; the header's "kind" must be (one of) ``kind``."""
+    kinds = (kind,) if isinstance(kind, str) else kind
     arrays = read_plain_arrays(path, growth=OURS)
     try:
         header = json.loads(arrays.pop(_HEADER).tobytes().decode())
     except _DAMAGE as error:
         raise _damaged(path, error) from error
-    if not isinstance(header, dict) or header.get("kind") != kind:
+    if not isinstance(header, dict) or header.get("kind") not in kinds:
         found = header.get("kind") if isinstance(header, dict) else header
-        raise FileFormatError(f"{os.fspath(path)} holds {found!r}, expected {kind!r}.")
+        raise FileFormatError(f"{os.fspath(path)} holds {found!r}, expected {kinds[0]!r}.")
     return header, arrays
 
 

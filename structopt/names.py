@@ -43,6 +43,9 @@ NAMES = [
     Name("Enumerated", "structures.enumerated.structure", "structure"),
     Name("References", "structures.references.structure", "wrapper"),
     Name("constrain", "structures.constrain.structure", "wrapper"),
+    # public as so.losses.X
+    Name("Hamming", "structures.losses.hamming", "loss"),
+    Name("PartCosts", "structures.losses.part_costs", "loss"),
     Name("StructSVM", "formulations.struct_svm", "formulation"),
     Name("StructRMM", "formulations.struct_rmm", "formulation"),
     Name("M3N", "formulations.m3n", "formulation"),
@@ -137,7 +140,7 @@ RENAMED = {
 }
 """Names of version 0.1, and what they are called now."""
 
-_BY_NAME = {entry.name: entry for entry in NAMES}
+_BY_NAME = {entry.name: entry for entry in NAMES if entry.kind != "loss"}
 
 
 def of_kind(*kinds: str) -> list[Name]:
@@ -171,7 +174,7 @@ def stub() -> str:
     for name, home in MODULES.items():
         package, _, module = f"structopt.{home}".rpartition(".")
         lines.append(f"from {package} import {module} as {name}")
-    lines += [f"from structopt.{e.home} import {e.name} as {e.name}" for e in NAMES]
+    lines += [f"from structopt.{e.home} import {e.name} as {e.name}" for e in _BY_NAME.values()]
     return "\n".join(lines) + "\n"
 
 

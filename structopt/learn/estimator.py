@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,7 +18,6 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.methods import registry
-from structopt.methods.method import Method
 from structopt.parameters import Positive, checked
 from structopt.run.events import Callback
 from structopt.run.example import Example
@@ -26,6 +25,9 @@ from structopt.run.limits import Limits
 from structopt.run.progress import Progress
 from structopt.run.result import UNFINISHED, Result
 from structopt.structures.base.structure import Structure
+
+if TYPE_CHECKING:  # CVXPY comes with it, and a model that only predicts does without
+    from structopt.methods.method import Method
 
 _OF_THE_MODEL = (
     "structure",

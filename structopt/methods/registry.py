@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from structopt.errors import InvalidInputError
-from structopt.methods.method import Method
 from structopt.names import of_kind
+
+if TYPE_CHECKING:
+    from structopt.methods.method import Method
 
 
 def names() -> list[str]:

@@ -44,7 +44,7 @@ def cells():
             marks = []
             if (entry.name, name) in EXCLUDED:
                 continue
-            if "override" in name or (entry.name, name) == ("References", "model_files_keep_it"):
+            if "override" in name:
                 marks = [pytest.mark.xfail(reason="on its way")]
             yield pytest.param(entry, check, id=f"{entry.name}-{name}", marks=marks)
 

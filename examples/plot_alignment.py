@@ -3,8 +3,6 @@
 from matplotlib.figure import Figure
 
 import structopt as so
-from structopt.methods.online.perceptron import Perceptron
-from structopt.methods.saddle.extragradient import SaddleExtragradient
 
 X, Y = so.datasets.make_alignments(140, mean_edges=60, seed=0)
 structure = so.Matching().fitted(X, Y)
@@ -19,13 +17,13 @@ def error(weights):
 
 
 # both touch the data once or twice a pass; the extragradient method also proves how far it is
-saddle, passes, errors, gaps = SaddleExtragradient(structure, so.M3N(C=0.5), data), [], [], []
+saddle, passes, errors, gaps = so.SaddleExtragradient(structure, so.M3N(C=0.5), data), [], [], []
 while saddle.iterations < 70:
     record = saddle.step()
     passes.append(saddle.iterations)
     errors.append(error(saddle.current))
     gaps.append(record.relative_gap)
-perceptron = Perceptron(structure, so.M3N(), data, max_iter=40)
+perceptron = so.Perceptron(structure, so.M3N(), data, max_iter=40)
 averaged = []
 for _ in range(40):
     perceptron.step()

@@ -7,7 +7,7 @@ error of the best local classifier, that of global learning goes to 0, but start
 import numpy as np
 from matplotlib.figure import Figure
 
-from structopt.learn import bounds
+import structopt as so
 
 N_INPUTS, N_COMPONENTS = 100, 5
 sizes = np.logspace(4, 10, 200)
@@ -15,11 +15,11 @@ sizes = np.logspace(4, 10, 200)
 figure = Figure(figsize=(7, 4), layout="constrained")
 axis = figure.subplots()
 together = np.array(
-    [bounds.global_error(m, n_inputs=N_INPUTS, n_components=N_COMPONENTS) for m in sizes]
+    [so.bounds.global_error(m, n_inputs=N_INPUTS, n_components=N_COMPONENTS) for m in sizes]
 )
 axis.loglog(sizes, together, "k", lw=2, label="global, separable (IBT)")
 for best, colour in zip((0.0, 0.01, 0.05, 0.2), ("0.6", "C0", "C1", "C3"), strict=True):
-    alone = np.array([bounds.local_error(m, n_inputs=N_INPUTS, best=best) for m in sizes])
+    alone = np.array([so.bounds.local_error(m, n_inputs=N_INPUTS, best=best) for m in sizes])
     axis.loglog(sizes, alone, color=colour, label=f"local, best error {best:g} (L+I)")
     ahead = np.flatnonzero(together < alone)
     if len(ahead):

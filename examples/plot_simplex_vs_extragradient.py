@@ -10,16 +10,14 @@ import time
 from matplotlib.figure import Figure
 
 import structopt as so
-from structopt.backends.extragradient.backend import ExtragradientBackend
-from structopt.backends.highs import HiGHS
 
 X, Y = so.datasets.make_chain_crf(n_examples=40, length=6, n_features=12, n_relevant=9, n_labels=3)
 structure = so.Chain().fitted(X, Y)
 data = so.DataSet.of(structure, X, Y)
 solvers = {
-    "dual simplex (HiGHS)": HiGHS,
-    "extragradient, restarted": ExtragradientBackend,
-    "extragradient, as in the paper": lambda: ExtragradientBackend(
+    "dual simplex (HiGHS)": so.HiGHS,
+    "extragradient, restarted": so.ExtragradientBackend,
+    "extragradient, as in the paper": lambda: so.ExtragradientBackend(
         variant="paper", max_iter=20_000
     ),
 }

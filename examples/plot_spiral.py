@@ -8,14 +8,15 @@ from matplotlib.figure import Figure
 
 import structopt as so
 from structopt.backends.extragradient import solver
-from structopt.backends.extragradient.backend import ExtragradientBackend
 
 X, y = so.datasets.make_classes(15, n_features=2, separation=2.0, seed=0)
 structure = so.Multiclass().fitted(X, y)
 data = so.DataSet.of(structure, X, y)
 
 rounds = [[]]  # iterates of each round; a round's first is number 1
-backend = ExtragradientBackend(variant="paper", every=1, callback=lambda it: rounds[-1].append(it))
+backend = so.ExtragradientBackend(
+    variant="paper", every=1, callback=lambda it: rounds[-1].append(it)
+)
 run = so.CuttingPlane(
     structure, so.LPStruct(C=0.3), data, backend=backend, tol=1e-2, max_iter=60,
     callbacks=[lambda record: rounds.append([])],

@@ -55,6 +55,7 @@ from structopt.learn.model_file import load_model as load_model
 from structopt.learn.path import fit_path as fit_path
 from structopt.learn.select import grid_select as grid_select
 from structopt.learn.margins import separability as separability
+from structopt.structures.lattice.nbest import nbest_words as nbest_words
 from structopt.report.html import write_report as write_report
 from structopt.report.html import write_comparison as write_comparison
 from structopt.lab.compare.compare import compare_backends as compare_backends

@@ -83,6 +83,7 @@ NAMES = [
     Name("fit_path", "learn.path", "function"),
     Name("grid_select", "learn.select", "function"),
     Name("separability", "learn.margins", "function"),
+    Name("nbest_words", "structures.lattice.nbest", "function"),
     Name("write_report", "report.html", "function"),
     Name("write_comparison", "report.html", "function"),
     Name("compare_backends", "lab.compare.compare", "function"),

@@ -82,6 +82,12 @@ from structopt.learn.early_stopping import EarlyStopping as EarlyStopping
 from structopt.errors import ConvergenceWarning as ConvergenceWarning
 from structopt.backends.extragradient.cvxpy_solver import ExtragradientSolver as ExtragradientSolver
 from structopt.features.arcs import ArcFeatures as ArcFeatures
+from structopt.features.columns import ColumnFeatures as ColumnFeatures
+from structopt.features.dicts import DictFeatures as DictFeatures
+from structopt.features.sequences import JoinedFeatures as JoinedFeatures
 from structopt.features.kernel_map import KernelMap as KernelMap
 from structopt.features.pages import PageFeatures as PageFeatures
+from structopt.features.sequences import PerToken as PerToken
 from structopt.features.words import WordFeatures as WordFeatures
+from structopt.features.frames import group_frame as group_frame
+from structopt.features.templates import read_templates as read_templates

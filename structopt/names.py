@@ -110,9 +110,15 @@ NAMES = [
     Name("ConvergenceWarning", "errors", "warning"),
     Name("ExtragradientSolver", "backends.extragradient.cvxpy_solver", "solver"),
     Name("ArcFeatures", "features.arcs", "features"),
+    Name("ColumnFeatures", "features.columns", "features"),
+    Name("DictFeatures", "features.dicts", "features"),
+    Name("JoinedFeatures", "features.sequences", "features"),
     Name("KernelMap", "features.kernel_map", "features"),
     Name("PageFeatures", "features.pages", "features"),
+    Name("PerToken", "features.sequences", "features"),
     Name("WordFeatures", "features.words", "features"),
+    Name("group_frame", "features.frames", "function"),
+    Name("read_templates", "features.templates", "function"),
 ]
 
 MODULES = {

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.datasets import read_columns
-from structopt.features.words import ATTRIBUTES, EDGE, SPELLING
+from structopt.features.attributes import ATTRIBUTES, SPELLING
+from structopt.features.templates import EDGE
 
 DIGIT = ",".join(["0", "16"] * 32)
 

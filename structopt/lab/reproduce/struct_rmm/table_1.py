@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from structopt import datasets
+from structopt.features.attributes import SPELLING
 from structopt.features.kernel_map import KernelMap
-from structopt.features.words import SPELLING, WordFeatures
+from structopt.features.words import WordFeatures
 from structopt.lab.harness.measure import learn
 from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.experiment import Experiment

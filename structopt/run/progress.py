@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Sequence
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from structopt.run.events import Round
+
+T = TypeVar("T")
+
+
+def counted(items: Sequence[T], label: str, *, shown: bool) -> Iterable[T]:
+    """Yield items, with a bar that counts them in a terminal, if it is wanted."""
+    from rich.console import Console
+    from rich.progress import track
+
+    console = Console(stderr=True)  # standard output belongs to the user's program
+    hidden = not (shown and console.is_terminal)
+    return track(items, label, console=console, transient=True, disable=hidden)
 
 
 class Progress:

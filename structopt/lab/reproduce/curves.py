@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from structopt.lab.harness.study import Row
+from structopt.lab.harness.study import Row, every, where
 from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.report.draw.theme import OKABE_ITO
 
@@ -41,6 +41,17 @@ def points(
             values = [row.get(line) for row in group]
             numbers.append(Number(label, line + unit, mean(values), deviation(values)))
     return numbers
+
+
+def leads(rows: Sequence[Row], *, x: str, of: str, over: str) -> str:
+    """Return in words by how much one line leads another at every x.
+
+    >>> leads([{"size": 5, "IBT": 7.0, "L+I": 6.0}], x="size", of="IBT", over="L+I")
+    'IBT minus L+I: +1.0 at size 5'
+    """
+    found = {at: mean(r[of] - r[over] for r in where(rows, **{x: at})) for at in every(rows, x)}
+    shown = ", ".join(f"{lead:+.1f} at {x} {at}" for at, lead in found.items())
+    return f"{of} minus {over}: {shown}"
 
 
 def draw(

@@ -22,8 +22,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-from rich.console import Console
-from rich.progress import track
 
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import InvalidInputError
@@ -35,6 +33,7 @@ from structopt.learn.metrics.bleu import (
     check_corpus,
 )
 from structopt.parameters import Parameters
+from structopt.run.progress import counted
 
 logger = logging.getLogger(__name__)
 
@@ -146,10 +145,7 @@ class MERT(Parameters):
         problem = _Problem(data, np.concatenate(counts))
         rng = np.random.default_rng(self.random_state)
         self.bleu_ = -1.0
-        console = Console(stderr=True)  # standard output belongs to the user's program
-        hidden = not (self.verbose and console.is_terminal)
-        runs = range(self.restarts + 1)
-        for run in track(runs, "MERT", console=console, transient=True, disable=hidden):
+        for run in counted(range(self.restarts + 1), "MERT", shown=self.verbose):
             shift = np.max(np.abs(start)) * rng.standard_normal(n_features) if run else 0.0
             weights, history = self._climb(problem, start + shift, rng)
             logger.info("MERT start %d: BLEU %.3f after %d passes", run, history[-1], len(history))

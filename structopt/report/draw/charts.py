@@ -66,13 +66,9 @@ def comparison_charts(results: Mapping[str, Result], scrubber: str, prefix: str 
     `scrubber` is the ident of the slider that moves the markers of the charts over rounds;
     `prefix` keeps idents unique where there are several such sets on a page.
     """
-    runs = {name: BoundSeries.of(result) for name, result in results.items()}
     return side_by_side(
-        *(
-            draw(runs, results, axis, scrubber, prefix)
-            for axis in ("seconds", "rounds")
-            for draw in (_compared_bounds, _compared_gaps)
-        )
+        *_compared(results, "seconds", scrubber, prefix),
+        *_compared(results, "rounds", scrubber, prefix),
     )
 
 
@@ -185,72 +181,53 @@ def _run_time(split: TimeSplit) -> Markup:
     return figure(chart, NOTHING, TIME_CAPTION)
 
 
-def _compared_bounds(
-    runs: Mapping[str, BoundSeries],
-    results: Mapping[str, Result],
-    axis: str,
-    scrubber: str,
-    prefix: str,
-) -> Markup:
-    pairs = [
-        (Line(name, x, run.primal, i), Line(name, x, run.dual, i, dashed=True))
-        for i, (name, run) in enumerate(runs.items())
-        for x in [_along(run, axis)]
-    ]
-    chart = line_chart(
-        f"{prefix}bounds-{axis}",
-        [line for pair in pairs for line in pair],
-        title=f"Bounds against {axis}",
-        description="; ".join(
-            f"{name} ends between {plain_number(r.certificate.dual)} and "
-            f"{plain_number(r.certificate.primal)}"
-            for name, r in results.items()
-        ),
-        x_label=axis,
-        y_label="objective",
-        x_from=float(axis == "rounds"),
-        x_whole=axis == "rounds",
-        y_limits=bound_limits(runs.values()),
-        marker=(scrubber, axis) if axis == "rounds" else None,
-    )
-    key = line_key(upper for upper, _ in pairs)
-    return figure(chart, key, "Solid: upper bound. Dashed: lower bound.")
-
-
-def _compared_gaps(
-    runs: Mapping[str, BoundSeries],
-    results: Mapping[str, Result],
-    axis: str,
-    scrubber: str,
-    prefix: str,
-) -> Markup:
+def _compared(
+    results: Mapping[str, Result], axis: str, scrubber: str, prefix: str
+) -> tuple[Markup, Markup]:
+    """Return bounds and gaps of several runs against one axis."""
+    runs = {name: BoundSeries.of(result) for name, result in results.items()}
     tolerance = min(r.certificate.tolerance for r in results.values())
     floor = gap_floor(runs.values(), tolerance)
-    lines = [
-        Line(name, _along(run, axis), np.maximum(run.relative_gap, floor), i)
-        for i, (name, run) in enumerate(runs.items())
-    ]
-    chart = line_chart(
+    over_rounds = axis == "rounds"
+    look: dict[str, Any] = {
+        "x_label": axis, "x_from": float(over_rounds), "x_whole": over_rounds,
+        "marker": (scrubber, axis) if over_rounds else None,
+    }  # fmt: skip
+    upper, lower, gaps = [], [], []
+    for i, (name, run) in enumerate(runs.items()):
+        x = run.rounds if over_rounds else run.seconds
+        upper.append(Line(name, x, run.primal, i))
+        lower.append(Line(name, x, run.dual, i, dashed=True))
+        gaps.append(Line(name, x, np.maximum(run.relative_gap, floor), i))
+    certificates = {name: r.certificate for name, r in results.items()}
+    bounds = line_chart(
+        f"{prefix}bounds-{axis}",
+        [*upper, *lower],
+        title=f"Bounds against {axis}",
+        description="; ".join(
+            f"{name} ends between {plain_number(c.dual)} and {plain_number(c.primal)}"
+            for name, c in certificates.items()
+        ),
+        y_label="objective",
+        y_limits=bound_limits(runs.values()),
+        **look,
+    )
+    closing = line_chart(
         f"{prefix}gap-{axis}",
-        lines,
+        gaps,
         title=f"Relative gap against {axis}",
         description="; ".join(
-            f"{name} ends at {plain_number(r.certificate.relative_gap, 3)}"
-            for name, r in results.items()
+            f"{name} ends at {plain_number(c.relative_gap, 3)}" for name, c in certificates.items()
         ),
-        x_label=axis,
         y_label="relative gap",
-        x_from=float(axis == "rounds"),
-        x_whole=axis == "rounds",
         log=True,
         limit=(tolerance, "tolerance") if tolerance > 0 else None,
-        marker=(scrubber, axis) if axis == "rounds" else None,
+        **look,
     )
-    return figure(chart, line_key(lines), GAP_CAPTION)
-
-
-def _along(run: BoundSeries, axis: str) -> np.typing.NDArray[np.float64]:
-    return run.seconds if axis == "seconds" else run.rounds
+    return (
+        figure(bounds, line_key(upper), "Solid: upper bound. Dashed: lower bound."),
+        figure(closing, line_key(gaps), GAP_CAPTION),
+    )
 
 
 def figure(chart: Markup, key: Markup, caption: str) -> Markup:

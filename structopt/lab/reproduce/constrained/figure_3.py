@@ -97,12 +97,8 @@ class ConstrainedFigure3(Experiment):
 
     def remarks(self, rows: Sequence[Row]) -> list[str]:
         """Say where IBT leads, beside what the paper says."""
-        leads = {
-            at: mean(r["IBT"] - r["L+I"] for r in rows if r["templates"] == at)
-            for at in dict.fromkeys(row["templates"] for row in rows)
-        }
-        shown = ", ".join(f"{lead:+.1f} at {at} templates" for at, lead in leads.items())
-        return [f"IBT minus L+I: {shown} (paper: IBT wins with few features, L+I with many)."]
+        leads = curves.leads(rows, x="templates", of="IBT", over="L+I")
+        return [f"{leads} (paper: IBT wins with few features, L+I with many)."]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:
         """Draw accuracy against features."""

@@ -19,7 +19,7 @@ from structopt.features.words import WordFeatures
 from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce import curves
 from structopt.lab.reproduce.experiment import Experiment
-from structopt.lab.reproduce.number import Number, mean
+from structopt.lab.reproduce.number import Number
 from structopt.learn.schemes import ConstraintScheme
 from structopt.structures.base.integer.rows import LinearRows
 from structopt.structures.constrain.rules import Labelling
@@ -78,12 +78,8 @@ class ConstrainedFigure4(Experiment):
 
     def remarks(self, rows: Sequence[Row]) -> list[str]:
         """Say where IBT leads, beside what the paper says."""
-        leads = {
-            at: mean(r["IBT"] - r["L+I"] for r in rows if r["features"] == at)
-            for at in dict.fromkeys(row["features"] for row in rows)
-        }
-        shown = ", ".join(f"{lead:+.1f} at {at}" for at, lead in leads.items())
-        return [f"IBT minus L+I: {shown} features (paper: IBT wins only where features are few)."]
+        leads = curves.leads(rows, x="features", of="IBT", over="L+I")
+        return [f"{leads} (paper: IBT wins only where features are few)."]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:
         """Draw F1 against features."""

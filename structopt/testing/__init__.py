@@ -7,9 +7,16 @@
 True
 """
 
+from structopt.testing.backend import check_backend
 from structopt.testing.check import CheckError
 from structopt.testing.formulation import check_formulation
 from structopt.testing.method import check_method
 from structopt.testing.structure import check_structure
 
-__all__ = ["CheckError", "check_formulation", "check_method", "check_structure"]
+__all__ = [
+    "CheckError",
+    "check_backend",
+    "check_formulation",
+    "check_method",
+    "check_structure",
+]

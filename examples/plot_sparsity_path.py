@@ -12,7 +12,7 @@ import structopt as so
 N_INPUTS, N_RELEVANT = 60, 30
 X, Y = so.datasets.make_chain_crf(400, n_features=N_INPUTS, n_relevant=N_RELEVANT, seed=1)
 model = so.StructuredClassifier(so.Chain(), so.L1M3N(), tol=2e-3)
-path = so.fit_path(model, X[:200], Y[:200], C=np.logspace(-3.2, -1, 14))
+path = so.fit_path(model, X[:200], Y[:200], np.logspace(-3.2, -1, 14))
 assert all(result.certificate.certified for result in path.results)
 
 # two labels: an input's pull is the difference of its two weights

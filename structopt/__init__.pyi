@@ -75,6 +75,7 @@ from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result
 from structopt.run.events import Round as Round
 from structopt.run.limits import Limits as Limits
+from structopt.methods.state import State as State
 from structopt.learn.path import RegularizationPath as RegularizationPath
 from structopt.learn.select import Selection as Selection
 from structopt.learn.margins import Separability as Separability

@@ -103,6 +103,7 @@ NAMES = [
     Name("Result", "run.result", "record"),
     Name("Round", "run.events", "record"),
     Name("Limits", "run.limits", "record"),
+    Name("State", "methods.state", "record"),
     Name("RegularizationPath", "learn.path", "record"),
     Name("Selection", "learn.select", "record"),
     Name("Separability", "learn.margins", "record"),

@@ -18,6 +18,8 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.methods import registry
+from structopt.methods.method import Method
+from structopt.methods.state import State
 from structopt.parameters import Positive, checked
 from structopt.run.events import Callback
 from structopt.run.example import Example
@@ -133,7 +135,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         Y: Any,
         *,
         sample_weight: Any = None,
-        warm_start: Result | None = None,
+        warm_start: Result | State | None = None,
     ) -> Self:
         """Learn the weights.
 
@@ -143,30 +145,30 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
             Inputs and outputs, as the structure takes them.
         sample_weight : array, optional
             Factor of each example's slack.
-        warm_start : Result, optional
-            An earlier result on the same data, perhaps at another C.
+        warm_start : Result or State, optional
+            What an earlier run on the same data found, perhaps at another C.
         """
         registry.make(self.method)  # refuses an unknown one before any work
-        structure, data = self._encode(X, Y, sample_weight)
-        self._learn(structure, data, warm_start)
+        self.learn(*self.encode(X, Y, sample_weight), warm_start=warm_start)
         return self
 
-    def _encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
+    def encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
         """Return the fitted structure and the encoded data, which many values of C can share."""
         structure = self.structure.fitted(X, Y)
         data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
         return structure, data
 
-    def _learn(
+    def learn(
         self,
         structure: Structure,
         data: DataSet,
-        warm_start: Result | Method | None,
+        *,
+        warm_start: Result | State | None = None,
         label: str = "",
     ) -> Method:
-        """Learn from encoded data and return the run; ``label`` says what the progress line says.
+        """Learn from encoded data and return the run, whose ``state`` another one can begin with.
 
-        A run given as the warm start is used up.
+        ``label`` is what the progress line says.
         """
         method = registry.make(self.method)
         with contextlib.ExitStack() as stack:
@@ -230,7 +232,7 @@ class StructuredClassifier(BaseEstimator):  # type: ignore[misc]
         return accuracy(self.structure_, Y, predicted, sample_weight)
 
     def _own_options(
-        self, method: type[Method], warm_start: Result | Method | None
+        self, method: type[Method], warm_start: Result | State | None
     ) -> dict[str, Any]:
         """Return the options that this method takes; refuse those that are set but not taken."""
         given = {

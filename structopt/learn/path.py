@@ -29,7 +29,7 @@ from sklearn.base import clone
 from structopt.errors import InvalidInputError
 from structopt.learn.estimator import StructuredClassifier
 from structopt.methods import registry
-from structopt.methods.cutting_plane import CuttingPlane
+from structopt.methods.state import State
 from structopt.run.result import Result
 
 
@@ -81,7 +81,7 @@ def fit_path(
     model: StructuredClassifier,
     X: Any,
     Y: Any,
-    C: Sequence[Any],
+    values: Sequence[Any],
     *,
     parameter: str = "formulation__C",
     sample_weight: Any = None,
@@ -95,7 +95,7 @@ def fit_path(
         `verbose` shows which value is running, and `time_limit` is that of one value.
     X, Y : sequences
         Training data.
-    C : sequence
+    values : sequence
         The values. From small to large C is the cheaper direction, and close values are cheaper
         than distant ones: a start is off by about ``R(w) (ratio - 1)^2``.
     parameter : str
@@ -123,9 +123,9 @@ def fit_path(
     >>> found.best(X[30:], Y[30:]) in found.models
     True
     """
-    values = tuple(plain(C))
-    models = tuple(follow(model, X, Y, values, parameter=parameter, sample_weight=sample_weight))
-    return RegularizationPath(parameter, values[: len(models)], models)
+    line = tuple(plain(values))
+    models = tuple(follow(model, X, Y, line, parameter=parameter, sample_weight=sample_weight))
+    return RegularizationPath(parameter, line[: len(models)], models)
 
 
 def follow(
@@ -151,15 +151,14 @@ def follow(
     takes = "warm_start" in registry.make(model.method).options()
     warm = owner == "formulation" and takes and all(map(_is_number, values))
     encoded = None
-    last: Result | CuttingPlane | None = None  # a run can go on, a result starts another one
+    last: State | None = None
     for place, value in enumerate(values, 1):
         fresh: StructuredClassifier = clone(model).set_params(**{parameter: value})
         fresh.callbacks = model.callbacks  # clone() would make copies that nobody hears
         if encoded is None or not shared:
-            encoded = fresh._encode(X, Y, sample_weight)
+            encoded = fresh.encode(X, Y, sample_weight)
         label = f"{parameter.rpartition('__')[2]} = {value} ({place} of {len(values)})"
-        run = fresh._learn(*encoded, last if warm else None, label)
-        last = run if isinstance(run, CuttingPlane) else fresh.result_
+        last = fresh.learn(*encoded, warm_start=last if warm else None, label=label).state
         yield fresh
         if fresh.result_.status == "interrupted":
             return

@@ -11,7 +11,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from typing import Any, Unpack
+from dataclasses import replace
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -19,32 +20,25 @@ from structopt.arrays import Floats
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
 from structopt.engines.dataset import DataSet
-from structopt.errors import BackendError, InfeasibleError, InvalidInputError, UnboundedError
+from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.master.cuts import CutSet
 from structopt.master.lagrangian import Averages, Lagrangian, Priced
 from structopt.master.separation import Inside, Separation, separate
+from structopt.methods.forerunner import Forerunner, forerun
 from structopt.methods.method import Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
+from structopt.methods.pace import Pace
+from structopt.methods.rescue import solve_master
+from structopt.methods.state import Live, State
 from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Round, relative
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Rescue, Result
+from structopt.structures.base.oracles import best_other, worst
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
-
-_LOOSE, _TIGHT = 0.3, 1e-11
-"""Relative master tolerances at most and at least."""
-_SHARE = 0.8
-"""The master's tolerance as a share of the current gap. On OCR letters, ten values of C from 0.01
-to 1 as a path, 0.8 and 0.9 take 123 and 131 passes and 720 and 680 sweeps of the ascent."""
-
-_SETTLED, _SOON, _AGAIN, _SMALL = 50, 12, 3, 1000
-"""Rounds without a new cut after which a moving backend hands over to an exact one: the second
-while the pool has no more cuts than the last, which an exact backend solves in milliseconds, and
-the third if such a run started warm, with most of its cuts known. Ten values of C from 0.1 to 10 on
-200 digit words take 1.6 s with 2 to 5 there, and 1.9 s with 12 (LP-Struct; L1-M3N 2.5 both)."""
 
 _OTHER = (
     "The warm start or checkpoint belongs to other data, another structure or another kind of "
@@ -65,9 +59,10 @@ class CuttingPlane(Method):
         Who solves the master problems.
     random_state : int, optional
         Seed of what the backend draws at random.
-    warm_start : Result or CuttingPlane, optional
-        A run on the same data, perhaps at another C: its cuts and weights are taken over. Given as
-        a run instead of its result, it is used up: its pool and its live backend go on here.
+    warm_start : Result or State, optional
+        What another run on the same data found, perhaps at another C: its weights are taken over,
+        and its cuts if it has any. A state that is live (``run.state``) uses that run up: its pool
+        and its backend go on here.
     checkpoint : path, optional
         File to save progress to, and to resume from if it exists.
 
@@ -85,7 +80,10 @@ class CuttingPlane(Method):
     """
 
     name = "cutting-plane"
+    max_age: ClassVar[int | None] = None
+    """Rounds that a cut may stay idle; None is what suits the backend."""
     backend: Backend
+    _forerunner: Forerunner | None = None
 
     def __init__(
         self,
@@ -95,16 +93,15 @@ class CuttingPlane(Method):
         *,
         backend: str | Backend = "auto",
         random_state: int | None = None,
-        warm_start: Result | CuttingPlane | None = None,
+        warm_start: Result | State | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         self._asked = (backend, random_state)
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
-        self._master_tolerance, self._idle, self._dropped_at = _LOOSE, 0, -np.inf
+        self._pace, self._dropped_at = Pace(), -np.inf
         self._averages, self._middle = Averages(), 0.0
-        self._warm = False  # whether the run began with cuts of another
         self._inside: Inside | None = None
         self._here = Iterate(self._weights, self._primal)
         self._proven, self._rounding = True, 0.0
@@ -113,31 +110,35 @@ class CuttingPlane(Method):
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
         saved = None if self._checkpoint is None else self._checkpoint.load()
-        if saved is None and isinstance(warm_start, CuttingPlane):
-            self._go_on(warm_start)
+        if saved is None and isinstance(warm_start, State) and warm_start.live is not None:
+            self._go_on(warm_start.weights, warm_start.live)
             return
         self._start()
         if saved is not None:
             self._adopt(*saved)
-        elif isinstance(warm_start, Result):
+        elif warm_start is not None:
             self._adopt(warm_start.weights, warm_start.cuts)
         elif self._forerunner is not None and self._forerunner.families == self.families[:1]:
             self._take(self._forerunner.weights, self._forerunner.cuts)
 
     # ------------------------------------------------------------------ running
-    def solve(self) -> Result:
-        """Step until certified, out of budget, interrupted or stalled; return the best model."""
-        result = super().solve()
+    def result(self) -> Result:
+        """Return the best model so far, and write it to the checkpoint."""
         if self._checkpoint is not None:
             self._checkpoint.save(self._weights, self._cuts, force=True)
-        return result
+        return super().result()
+
+    @property
+    def state(self) -> State:
+        """What the run has found so far, its pool and its backend."""
+        live = Live(self.master, self.backend, self._asked, self.fingerprint, self._cuts)
+        return replace(super().state, live=live)
 
     def step(self) -> Round:
         """Do one round and return its record."""
         start = time.perf_counter()
         solution = self._solve_master()
         solved = time.perf_counter()
-        self.master.pool.settle(solution.cut_duals, negligible=1e-12)
         rising = self._bound_below(solution)
         x = nearest_feasible(self.master, solution.x)
         repaired = time.perf_counter()
@@ -145,7 +146,8 @@ class CuttingPlane(Method):
         asked = time.perf_counter()
         if self.backend.moving:
             self.backend.told(separation.value, self._dual, self._middle)
-        finished = self._done()
+        finished = self._finished()
+        self.master.pool.settle(solution.cut_duals, negligible=self._negligible(solution))
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
         self._tune(added, separation.value, accurate=solution.status == "optimal")
@@ -158,7 +160,7 @@ class CuttingPlane(Method):
             cuts_added=added,
             cuts_dropped=dropped,
             cuts=len(self.master.pool),
-            nonzeros=int(np.count_nonzero(solution.x[self.master.weight_columns])),
+            nonzeros=self._nonzeros(solution),
             iterations=solution.iterations,
             oracle_seconds=asked - repaired,
             lift_seconds=lifted,
@@ -171,35 +173,14 @@ class CuttingPlane(Method):
 
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
-        remaining = self.limits.remaining(self._elapsed())
-        tolerance = self._master_tolerance
-        solution = self.backend.solve(tolerance=tolerance, time_limit=remaining)
-        if solution.status == "failed" or not np.all(np.isfinite(solution.x)):
-            logger.warning(
-                "backend %r failed in round %d (%s); retrying on the reference backend",
-                self.backend.name, len(self.history) + 1, solution.message,
-            )  # fmt: skip
-            reference = registry.make("cvxpy")
-            reference.start(self.master)
-            message, solution = solution.message, reference.solve(tolerance=tolerance)
-            if solution.status == "failed" or not np.all(np.isfinite(solution.x)):
-                raise BackendError(
-                    f"Backend {self.backend.name!r} failed in round {len(self.history) + 1} "
-                    f"({message}), and so did the reference ({solution.message}). Try another "
-                    "backend, or scale the features to similar ranges."
-                )
-            here = (len(self.history) + 1, self.backend.name, reference.name, message)
-            self._rescued.append(Rescue(*here))
-        if solution.status == "infeasible":
-            raise InfeasibleError(
-                f"No weights satisfy the formulation's constraints ({len(self.master.pool)} cuts "
-                "so far). Relax the constraints on the weights, or give hard cut families a slack."
-            )
-        if solution.status == "unbounded":
-            raise UnboundedError(
-                f"The master problem has no minimum with {len(self.master.pool)} cuts: some "
-                "variable lowers the objective without limit. Add a regulariser or bounds."
-            )
+        solution, rescue = solve_master(
+            self.master,
+            self.backend,
+            len(self.history) + 1,
+            tolerance=self._pace.tolerance,
+            time_limit=self.limits.remaining(self._elapsed()),
+        )
+        self._rescued += [rescue] if rescue is not None else []
         return solution
 
     def _bound_below(self, solution: MasterSolution) -> bool:
@@ -233,12 +214,28 @@ class CuttingPlane(Method):
         here = self.master.program.objective(x) - float(mean.pull @ x)
         return mean.gain + 0.5 * (here + self.master.program.offset)
 
+    def _finished(self) -> bool:
+        """Return whether no further cuts are needed."""
+        return self._done()
+
+    def _negligible(self, solution: MasterSolution) -> float:
+        """Return the multiplier below which a cut counts as idle."""
+        return 1e-12
+
+    def _nonzeros(self, solution: MasterSolution) -> int:
+        return int(np.count_nonzero(solution.x[self.master.weight_columns]))
+
+    def _evaluate(self, x: Floats) -> Separation:
+        """Ask the oracles at x: the cuts that it breaks, and the objective."""
+        separation = separate(self.master, self.data, x, self._inside)
+        self._proven = self._proven and separation.exact
+        return separation
+
     def _separate(self, x: Floats) -> Separation:
         """Ask the oracles at x and keep what was evaluated if it is the best so far."""
-        separation = separate(self.master, self.data, x, self._inside)
+        separation = self._evaluate(x)
         if self._inside is None:
             self._inside = separation.inside
-        self._proven = self._proven and separation.exact
         weights = separation.point[self.master.weight_columns]
         self._here = Iterate(weights, separation.value, separation.residual)
         before = self._primal
@@ -248,7 +245,7 @@ class CuttingPlane(Method):
         return separation
 
     def _drop(self) -> int:
-        expired = self.master.pool.expired(self.backend.max_age)
+        expired = self.master.pool.expired(self.max_age or self.backend.max_age)
         count = int(expired.sum())
         if 10 * count < len(expired):  # not worth the moving
             return 0
@@ -267,41 +264,23 @@ class CuttingPlane(Method):
         return added
 
     def _tune(self, added: int, value: float, *, accurate: bool) -> None:
-        """Set the next master tolerance; without new cuts only a tighter one can help.
-
-        It follows the gap at the master's own weights: after a warm start, the best weights are
-        those of another C, and a master that tries to be as good knows too few cuts for it.
-        """
+        """Set the pace of the next round, or let an exact backend finish."""
+        restless = self.backend.moving or not accurate
         gap = relative(value, self._dual)
-        wanted = min(_LOOSE, max(_TIGHT, _SHARE * gap))
-        if added:
-            self._idle, self._master_tolerance = 0, wanted
-            return
-        tight = self._master_tolerance <= max(_TIGHT, 1e-4 * self.limits.tol)
-        if self.backend.moving or tight or not accurate:
-            self._idle += 1
-        self._master_tolerance = max(_TIGHT, 0.1 * min(self._master_tolerance, wanted))
-        if self._idle >= self._patience() and self.backend.finisher is not None:
+        self._pace.after(added, gap=gap, tol=self.limits.tol, restless=restless)
+        if not added and self._stalled() and self.backend.finisher is not None:
             self._hand_over(self.backend.finisher)
-
-    def _patience(self) -> int:
-        """Return how many rounds without a new cut are enough."""
-        if not self.backend.moving:
-            return 5
-        if len(self.master.pool) > _SMALL:
-            return _SETTLED
-        return _AGAIN if self._warm else _SOON
 
     def _hand_over(self, exact: str) -> None:
         """Let an exact backend finish: the pool holds what the answer needs."""
         logger.info("%r hands over to %r", self.backend.name, exact)
-        self._first, self._idle = self.backend.name, 0
+        self._first, self._pace.idle = self.backend.name, 0
         self.backend = registry.choose(exact, self.master)
         self.backend.start(self.master)
         self.backend.append(self.master.rows)
 
     def _stalled(self) -> bool:
-        return self._idle >= self._patience()
+        return self._pace.over(len(self.master.pool), moving=self.backend.moving)
 
     # ------------------------------------------------------------------ before and after
     def _start(self) -> None:
@@ -310,11 +289,14 @@ class CuttingPlane(Method):
         self.backend = registry.choose(backend, self.master, seed)
         self.backend.start(self.master)
 
-    def _adopt(self, weights: Floats, cuts: CutSet) -> None:
+    def _adopt(self, weights: Floats, cuts: CutSet | None) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
-        if cuts.fingerprint != self.fingerprint:
+        if cuts is not None and cuts.fingerprint == self.fingerprint:
+            self._take(weights, cuts)
+        elif cuts is None and len(weights) == self.data.n_features:
+            self._begin_at(weights)
+        else:
             raise InvalidInputError(_OTHER)
-        self._take(weights, cuts)
 
     def _take(self, weights: Floats, cuts: CutSet) -> None:
         order: list[Any] = []
@@ -330,16 +312,16 @@ class CuttingPlane(Method):
             self.backend.warm(multipliers, weights)
         self._begin_at(weights)
 
-    def _go_on(self, run: CuttingPlane) -> None:
+    def _go_on(self, weights: Floats, live: Live) -> None:
         """Take over the pool of another run, and its backend if that can go on."""
-        if run.fingerprint != self.fingerprint:
+        if live.fingerprint != self.fingerprint:
             raise InvalidInputError(_OTHER)
-        weights, backend = run._weights, run.backend
+        master, backend = live.master, live.backend
         if backend.finisher is None:  # idle cuts slow an exact solve down, and come back if needed
-            used = run.master.pool.multipliers != 0
+            used = master.pool.multipliers != 0
             backend.delete(used)
-            run.master.keep(used)
-        same = self.master.take_over(run.master) and repr(run._asked) == repr(self._asked)
+            master.keep(used)
+        same = self.master.take_over(master) and repr(live.asked) == repr(self._asked)
         fits = same and backend.refusal(self.master.program, self.master.samples()) is None
         if fits and backend.resume(self.master):
             self.backend = backend
@@ -349,14 +331,25 @@ class CuttingPlane(Method):
             self.backend.warm(self.master.pool.multipliers, weights)
         self._begin_at(weights)
 
-    def _begin_at(self, weights: Floats) -> None:
+    def _begin_at(self, weights: Floats) -> Separation:
         """Evaluate weights, for a first upper bound."""
-        self._warm = True
+        self._pace.warm = True
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
-        if np.isinf(self._separate(x).value):  # bounds broken: now with a point to retreat to
+        separation = self._separate(x)
+        if np.isinf(separation.value):  # bounds broken: now with a point to retreat to
             self._separate(nearest_feasible(self.master, 0.0 * x))
-            self._separate(x)
+            separation = self._separate(x)
+        return separation
+
+    def _largest_projection(self, formulation: Formulation) -> float:
+        """Solve another formulation on the same data; return its largest |w . delta|."""
+        self._check_abilities(type(self.formulation).__name__, worst, best_other)
+        limits = replace(self.limits, callbacks=())
+        first = CuttingPlane(self.structure, formulation, self.data, limits=limits)
+        self._forerunner = forerun(first, first.families)
+        self._caveat = self._forerunner.caveat
+        return self._forerunner.largest
 
     @property
     def families(self) -> list[tuple[str, bool]]:

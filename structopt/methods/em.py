@@ -20,25 +20,25 @@ single rounds do not.
 
 from __future__ import annotations
 
-import time
-from typing import Any, Literal, Unpack
+from dataclasses import replace
+from typing import Literal, Unpack
 
 import numpy as np
 
 from structopt.arrays import Floats
 from structopt.backends.ascent.backend import Ascent
+from structopt.backends.base import MasterSolution
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.formulations.scale_mixture import ScaleMixture
 from structopt.formulations.scaled_m3n import ScaledM3N
-from structopt.master.cuts import CutSet
 from structopt.master.declare import RestrictedMaster
 from structopt.master.form import other_than_hinges
-from structopt.master.lagrangian import Averages, Lagrangian
-from structopt.master.separation import Separation, separate
-from structopt.methods.method import Method
-from structopt.run.events import Round, relative
+from structopt.master.separation import Separation
+from structopt.methods.cutting_plane import CuttingPlane
+from structopt.methods.state import State
+from structopt.run.events import relative
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
 from structopt.structures.base.structure import Structure
@@ -65,7 +65,7 @@ _PATIENCE = 500
 """Rounds without a gap smaller by 1% after which a run counts as stalled."""
 
 
-class EM(Method):
+class EM(CuttingPlane):
     r"""An EM-style run that can be stepped; a round is one update of the scales.
 
     .. math::
@@ -89,8 +89,8 @@ class EM(Method):
         (6), replaced by (4) in a round after one that did not lower the objective).
     random_state : int, optional
         Seed of the order of visits; None is 0.
-    warm_start : Result, optional
-        A run on the same data, perhaps at another C: its cuts and weights are taken over.
+    warm_start : Result or State, optional
+        As in :class:`~structopt.CuttingPlane`.
 
     Raises
     ------
@@ -122,7 +122,9 @@ class EM(Method):
     """
 
     name = "em"
+    max_age = _MAX_AGE
     formulation: ScaleMixture
+    backend: Ascent
 
     def __init__(
         self,
@@ -132,82 +134,68 @@ class EM(Method):
         *,
         update: Literal["relaxed", "(4)", "(6)"] = "relaxed",
         random_state: int | None = None,
-        warm_start: Result | None = None,
+        warm_start: Result | State | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         if update not in _RELAX:
             raise InvalidInputError(f"update is one of {list(_RELAX)}; got {update!r}.")
-        super().__init__(structure, formulation, data, **limits)
-        program = self.master.program
-        assert program is not None, "a scaled M3N is a quadratic programme"
         self.update = update
-        self._lagrangian, self._averages = Lagrangian(program), Averages()
-        seed = 0 if random_state is None else random_state
-        self._ascent = Ascent(max_sweeps=_SWEEPS, steps=_STEPS, momentum=False, seed=seed)
-        self._ascent.start(self.master)
         self._scales: Floats | None = None
         self._smoothing, self._value = np.inf, np.inf
         self._settling, self._settled = 0, False
         self._off = np.zeros(data.n_features, dtype=bool)
         self._smallest, self._smallest_at = np.inf, 0
-        self._proven = True
-        if warm_start is not None:
-            self._adopt(warm_start.weights, warm_start.cuts)
-
-    # ------------------------------------------------------------------ running
-    def step(self) -> Round:
-        """Do one round and return its record."""
-        clock = time.perf_counter
-        start = clock()
-        remaining = self.limits.remaining(self._elapsed())
-        tolerance = _INNER * np.clip(relative(self._primal, self._dual), 0.0, 1.0)
-        solution = self._ascent.solve(tolerance=tolerance, time_limit=remaining)
-        solved = clock()
-        weights = solution.x[self.master.weight_columns]
-        if self._settling:
-            weights[self._off] = 0.0
-        separation, value = self._evaluate(weights, solution.x)
-        asked = clock()
-        self._bound_below(solution.cut_duals)
-        self._offer(weights, value, separation.residual)
-        if super()._done():
-            self._settle(weights, value)
-        added = dropped = 0
-        if not self._settled:
-            dropped, added = self._drop(solution.cut_duals), self._add(separation)
-            self._rescale(weights, value)
-        return self._record(
-            value=value,
-            violation=separation.violation,
-            cuts_added=added,
-            cuts_dropped=dropped,
-            cuts=len(self.master.pool),
-            nonzeros=int(np.count_nonzero(self._weights if self._settled else weights)),
-            iterations=solution.iterations,
-            oracle_seconds=asked - solved,
-            lift_seconds=clock() - asked,
-            solve_seconds=solved - start,
+        super().__init__(
+            structure,
+            formulation,
+            data,
+            backend=Ascent(max_sweeps=_SWEEPS, steps=_STEPS, momentum=False),
+            random_state=0 if random_state is None else random_state,
+            warm_start=warm_start.copy() if isinstance(warm_start, State) else warm_start,
+            **limits,
         )
+        self._pace.tolerance = _INNER
 
     # ------------------------------------------------------------------ the parts of a round
-    def _evaluate(self, weights: Floats, x: Floats | None = None) -> tuple[Separation, float]:
-        """Ask the oracles at the weights; return the cuts they break and the true objective."""
-        if x is None:
-            x = np.zeros(self.master.size)
-            x[self.master.weight_columns] = weights
-        separation = separate(self.master, self.data, x)
-        self._proven = self._proven and separation.exact
+    def _solve_master(self) -> MasterSolution:
+        solution = super()._solve_master()
+        if self._settling:
+            solution.x[self.master.weight_columns][self._off] = 0.0
+        return solution
+
+    def _evaluate(self, x: Floats) -> Separation:
+        """Ask the oracles at x: the cuts that it breaks, and the true objective."""
+        separation = super()._evaluate(x)
+        weights = x[self.master.weight_columns]
         # the master's own regulariser is the quadratic at scales of 1
         hinges = separation.value - 0.5 * float(weights @ weights)
-        return separation, self.formulation.regulariser(weights) + hinges
+        return replace(separation, value=self.formulation.regulariser(weights) + hinges)
 
-    def _bound_below(self, multipliers: Floats) -> None:
+    def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound by the multipliers of this round and by averages."""
-        priced = self._lagrangian.price(self.master.rows, multipliers, None)
+        assert self._lagrangian is not None, "a scaled M3N is a quadratic programme"
+        priced = self._lagrangian.price(self.master.rows, solution.cut_duals, None)
         self._averages.add(priced, 1.0)
         for p in (priced, *self._averages.means()):
             bound = self.formulation.lower_bound(p.gain, p.pull[self.master.weight_columns])
             self._dual = max(self._dual, bound)
+        return True
+
+    def _negligible(self, solution: MasterSolution) -> float:
+        usual = float(np.sum(solution.cut_duals)) / self.data.n_examples
+        return float(_IDLE * np.clip(relative(self._primal, self._dual), 0.0, 1.0) * usual)
+
+    def _tune(self, added: int, value: float, *, accurate: bool) -> None:
+        """Move the scales, and solve the next M3N to a share of the gap."""
+        if not self._settled:
+            self._rescale(self._here.weights, value)
+        gap = np.clip(relative(self._primal, self._dual), 0.0, 1.0)
+        self._pace.tolerance = float(_INNER * gap)
+
+    def _nonzeros(self, solution: MasterSolution) -> int:
+        """Return how many weights the model has once zeros are set."""
+        model = self._weights if self._settled else self._here.weights
+        return int(np.count_nonzero(model))
 
     def _rescale(self, weights: Floats, value: float) -> None:
         """Move the scales towards their best values at these weights."""
@@ -222,7 +210,7 @@ class EM(Method):
             self._soften(weights)
             weights = np.hypot(weights, self._smoothing)
         self._scales = np.maximum(self.formulation.scales(weights, self._scales, relax), _OFF)
-        self._ascent.rescale(self._scales)
+        self.backend.rescale(self._scales)
 
     def _soften(self, weights: Floats) -> None:
         """Lower the smoothing until it costs no more than its share of the gap."""
@@ -247,28 +235,12 @@ class EM(Method):
         total = np.asarray(abs(deltas).sum(axis=1)).ravel()
         return float(np.median(rows.lower / np.maximum(total, 1e-300)))
 
-    def _drop(self, multipliers: Floats) -> int:
-        """Drop cuts that have been idle for long."""
-        usual = float(np.sum(multipliers)) / self.data.n_examples
-        idle = _IDLE * np.clip(relative(self._primal, self._dual), 0.0, 1.0) * usual
-        self.master.pool.settle(multipliers, negligible=idle)
-        expired = self.master.pool.expired(_MAX_AGE)
-        count = int(expired.sum())
-        if 10 * count < len(expired):  # not worth the moving
-            return 0
-        self._ascent.delete(~expired)
-        self.master.keep(~expired)
-        return count
-
-    def _add(self, separation: Separation) -> int:
-        before = len(self.master.pool)
-        for found in separation.found:
-            rows = self.master.add(found.family, found.numbers, found.directions())
-            if len(rows):
-                self._ascent.append(rows)
-        return len(self.master.pool) - before
-
     # ------------------------------------------------------------------ the end
+    def _finished(self) -> bool:
+        if super()._done():
+            self._settle(self._here.weights, self._here.value)
+        return self._settled
+
     def _settle(self, weights: Floats, value: float) -> None:
         """Within the tolerance: switch small weights off, let the others settle, set zeros."""
         if not self.formulation.absorbing:
@@ -291,11 +263,13 @@ class EM(Method):
         few, many = int(np.sum(weights == 0.0)), len(order) + 1
         while many - few > 1:
             count = (few + many) // 2
-            trial = weights.copy()
-            trial[order[:count]] = 0.0
-            _, worth = self._evaluate(trial)
+            x = np.zeros(self.master.size)
+            x[self.master.weight_columns] = weights
+            x[self.master.weight_columns][order[:count]] = 0.0
+            worth = self._evaluate(x).value
             if worth <= limit:
-                few, self._weights, self._primal = count, trial, worth
+                few, self._primal = count, worth
+                self._weights = x[self.master.weight_columns]
             else:
                 many = count
 
@@ -359,34 +333,10 @@ class EM(Method):
         self._check_abilities(type(wanted).__name__, *(family.oracle for family in master.families))
         return master
 
-    def _adopt(self, weights: Floats, cuts: CutSet) -> None:
-        """Take over the cuts of an earlier run, and its weights as the first scales."""
-        if cuts.fingerprint != self._fingerprint():
-            raise InvalidInputError(
-                "The warm start belongs to other data, another structure or another kind of "
-                "formulation; start without it."
-            )
-        directions = self.master.pool.directions_of(cuts, np.arange(len(cuts)))
-        rows = self.master.add(0, cuts.numbers, directions)
-        if len(rows):
-            self._ascent.append(rows)
-        if len(self.master.pool) == len(cuts):
-            self._ascent.warm(cuts.multipliers)
-        separation, value = self._evaluate(weights)
+    def _begin_at(self, weights: Floats) -> Separation:
+        """Evaluate weights, and take them for the first scales."""
+        separation = super()._begin_at(weights)
         self._dual = 0.0  # nothing here is negative
-        self._offer(weights, value, separation.residual)
         self._add(separation)
-        self._rescale(weights, value)
-
-    def _fingerprint(self) -> str:
-        families = [(f.oracle.name, f.joint) for f in self.master.families]
-        return self.data.fingerprint(repr(self.structure) + repr(families))
-
-    def _cuts(self) -> CutSet:
-        return self.master.pool.export(self._fingerprint())
-
-    def _solved_by(self) -> dict[str, Any]:
-        return {"backend": self._ascent.name, "cuts": self._cuts()}
-
-    def _certain(self) -> bool:
-        return self._proven
+        self._rescale(weights, separation.value)
+        return separation

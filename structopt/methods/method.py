@@ -1,7 +1,8 @@
 """What every method shares: rounds, budgets, callbacks, interruption, one Result.
 
-A method does one round in :meth:`Method.step` and keeps the best weights and bounds; `solve` is a
-loop around it.
+A method does one round in :meth:`Method.step` and keeps the best weights and bounds. Going through
+a method (``for record in method``) steps it until it ends; `solve` is a loop around that. `result`
+and `state` may be asked for whenever a round is over.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ import inspect
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
 
@@ -20,15 +21,15 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
-from structopt.master.cuts import CutSet
 from structopt.master.declare import RestrictedMaster
+from structopt.methods.state import State
 from structopt.parameters import checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.events import Round, relative
 from structopt.run.interrupts import Interrupted
 from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
-from structopt.structures.base.oracles import Oracle, best_other, worst
+from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
@@ -47,14 +48,6 @@ class Iterate(NamedTuple):
     weights: Floats
     value: float
     residual: float = 0.0
-
-
-class Forerunner(NamedTuple):
-    """What a run on the same data left behind, made to fix a number of the formulation."""
-
-    weights: Floats
-    cuts: CutSet
-    families: list[tuple[str, bool]]
 
 
 @runtime_checkable
@@ -87,6 +80,7 @@ class Method(ABC):
     """
 
     name: ClassVar[str]
+    _status: Stop | None
     rounds: ClassVar[int] = 10_000
     """Rounds at most where no limit is given."""
 
@@ -110,7 +104,7 @@ class Method(ABC):
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
-        self._forerunner: Forerunner | None = None
+        self._told, self._status = False, None  # by callbacks; why the last loop ended
         self._caveat = ""  # about what the formulation rests on
         self.formulation = formulation  # who asks, should resolving it be refused
         formulation.check_params()
@@ -139,38 +133,58 @@ class Method(ABC):
     def step(self) -> Round:
         """Do one round, append its record to `history` and return it."""
 
-    def solve(self) -> Result:
-        """Step until certified, out of budget, interrupted or stalled; return the best model."""
-        status: Stop = "max_iter"
+    def __iter__(self) -> Iterator[Round]:
+        """Step until certified, out of budget or stalled; yield the record of every round."""
+        self._told = False
         for watcher in self._watchers():
             watcher.start(self)
+        while not self._ended():
+            record = self.step()
+            self._told = self._told_to_stop(record)
+            yield record
+
+    def _ended(self) -> bool:
+        """Return whether no round is to come, and remember why."""
+        self._status = None
+        if self.history:  # one round is the least that makes a model
+            reasons: dict[Stop, bool] = {
+                "optimal": self._done(),
+                "early_stopping": self._told and self._chosen() is not None,
+                "callback": self._told,
+                "stalled": self._stalled(),
+                "max_iter": len(self.history) >= (self.limits.max_iter or self.rounds),
+                "time_limit": self.limits.reached(self._elapsed()),
+            }
+            self._status = next((status for status, holds in reasons.items() if holds), None)
+        return self._status is not None
+
+    def solve(self) -> Result:
+        """Step until certified, out of budget, interrupted or stalled; return the best model."""
         try:
-            while len(self.history) < (self.limits.max_iter or self.rounds):
-                late = self.limits.reached(self._elapsed())
-                if late and self.history:  # one round is the least that makes a model
-                    status = "time_limit"
-                    break
-                told_to_stop = self._told_to_stop(self.step())
-                if self._done():
-                    status = "optimal"
-                    break
-                if told_to_stop:
-                    status = "callback" if self._chosen() is None else "early_stopping"
-                    break
-                if self._stalled():
-                    status = "stalled"
-                    break
+            for _ in self:
+                pass
         except Interrupted:
             raise
         except KeyboardInterrupt:
             logger.warning("interrupted: returning the best model so far")
-            status = "interrupted"
+            self._status = "interrupted"
         except StructoptError as error:
             if np.isfinite(self._primal):
                 # the base's: it asks no oracle, and one may be what failed
                 error.result = Method._result(self, "stalled")
             raise
-        return self._result(status)
+        return self.result()
+
+    def result(self) -> Result:
+        """Return the best model so far; the status of a run that could go on is "callback"."""
+        if self._status is None:
+            self._ended()
+        return self._result(self._status or "callback")
+
+    @property
+    def state(self) -> State:
+        """What the run has found so far, for another one to begin with."""
+        return State(self._weights, self._primal, self._dual, self._residual, tuple(self.history))
 
     def _told_to_stop(self, record: Round) -> bool:
         answers = [callback(record) for callback in self.limits.callbacks]  # every one hears of it
@@ -278,24 +292,11 @@ class Method(ABC):
 
     def _largest_projection(self, formulation: Formulation) -> float:
         """Solve another formulation on the same data; return its largest |w . delta|."""
-        from structopt.methods.cutting_plane import CuttingPlane
-
-        self._check_abilities(type(self.formulation).__name__, worst, best_other)
-        limits = replace(self.limits, callbacks=())
-        first = CuttingPlane(self.structure, formulation, self.data, limits=limits)
-        result = first.solve()
-        if result.status == "interrupted":  # half a model is no measure
-            raise KeyboardInterrupt
-        if result.status != "optimal":
-            self._caveat = (
-                f"the bound rests on a {type(formulation).__name__} that stopped "
-                f"({result.status}) at a relative gap of {result.certificate.relative_gap:.1e}"
-            )
-        weights = result.weights
-        self._forerunner = Forerunner(weights, result.cuts, first.families)
-        answers = [*self.data.ask(worst, weights), *self.data.ask(best_other, weights)]
-        scores = np.concatenate([a.score for a in answers])
-        return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+        raise IncompatibleError(
+            f"{type(self.formulation).__name__} needs the solution of a "
+            f"{type(formulation).__name__} first, which the method {self.name!r} does not look "
+            "for: use method='cutting-plane'."
+        )
 
     def _declare(self) -> RestrictedMaster:
         """Declare and compile the formulation; refuse what the structure cannot answer."""

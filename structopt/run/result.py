@@ -29,7 +29,7 @@ STATUSES: dict[Stop, str] = {
     "max_iter": "The limit on rounds was reached first.",
     "time_limit": "The time limit was reached first.",
     "interrupted": "The run was interrupted; this is the best model so far.",
-    "callback": "A callback ended the run; this is the best model so far.",
+    "callback": "A callback ended the run, or who stepped it; this is the best so far.",
     "stalled": "The solver's accuracy admits no further progress.",
 }
 """Why a run can stop, in a sentence each."""

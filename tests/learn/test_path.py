@@ -116,7 +116,7 @@ def test_a_run_goes_on_with_its_live_backend(words):
         before = run(first, backend=backend)
         optimum(before)
         kept = before.backend
-        after = run(second, backend=backend, warm_start=before)
+        after = run(second, backend=backend, warm_start=before.state)
         assert (after.backend is kept) == live
         assert optimum(after) == pytest.approx(optimum(run(second, backend=backend)), rel=3e-5)
         assert after.backend.name == backend
@@ -130,7 +130,9 @@ def test_a_live_ascent_follows_a_curvature_of_another_shape():
     first, second = (ScaledM3N(2.0, each) for each in scales)
     before = so.CuttingPlane(structure, first, data, backend="ascent")
     before.solve()
-    after = so.CuttingPlane(structure, second, data, backend="ascent", warm_start=before, tol=1e-6)
+    after = so.CuttingPlane(
+        structure, second, data, backend="ascent", warm_start=before.state, tol=1e-6
+    )
     assert after.backend is before.backend
     fresh = so.CuttingPlane(structure, second, data, tol=1e-6)
     assert optimum(after) == pytest.approx(optimum(fresh), rel=3e-6)
@@ -141,15 +143,15 @@ def test_a_run_without_cuts_and_one_of_other_data():
     structure = so.Multiclass().fitted(X, Y)
     data = so.DataSet.of(structure, X, Y)
     idle = so.CuttingPlane(structure, so.M3N(), data)
-    run = so.CuttingPlane(structure, so.M3N(C=2.0), data, warm_start=idle)
+    run = so.CuttingPlane(structure, so.M3N(C=2.0), data, warm_start=idle.state)
     assert optimum(run) == pytest.approx(
         optimum(so.CuttingPlane(structure, so.M3N(C=2.0), data)), rel=2e-3
     )
-    another = so.CuttingPlane(structure, so.M3N(C=2.0), data, backend="osqp", warm_start=run)
+    another = so.CuttingPlane(structure, so.M3N(C=2.0), data, backend="osqp", warm_start=run.state)
     assert another.backend.name == "osqp"
     other = so.DataSet.of(structure, X[:10], Y[:10])
     with pytest.raises(InvalidInputError, match="other data"):
-        so.CuttingPlane(structure, so.M3N(), other, warm_start=another)
+        so.CuttingPlane(structure, so.M3N(), other, warm_start=another.state)
 
 
 def test_table_and_best(words):

@@ -51,7 +51,7 @@ def run_of(words, formulation, **kwargs):
 def test_live_rows_agree_with_a_rebuild_at_every_round(words, kind, backend):
     patient = Ascent(max_sweeps=50_000) if backend == "ascent" else backend
     run = run_of(words, FORMULATIONS[kind](3.0), backend=patient, tol=1e-6)
-    run._master_tolerance = 1e-9
+    run._pace.tolerance = 1e-9
     for _ in range(12):
         problem, _ = run.master.problem()
         problem.solve(solver=cp.HIGHS if kind.startswith("lp") else cp.CLARABEL)

@@ -130,13 +130,11 @@ class FrankWolfe(Method):
         self._estimate, self._fresh, self._proven, self._still = np.inf, False, True, 0
 
     # ------------------------------------------------------------------ running
-    def solve(self) -> Result:
-        """Step until certified, out of budget, interrupted or stalled; return the best model."""
-        result = super().solve()
+    def result(self) -> Result:
+        """Return the best model so far, certified at the weights as they stand."""
         if self.history and not self._fresh:
             self._certify()
-            result = self._result(result.status)
-        return result
+        return super().result()
 
     def step(self) -> Round:
         """Do one round and return its record."""

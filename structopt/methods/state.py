@@ -1,0 +1,76 @@
+"""What a run has found so far, as a value that another run can begin with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from structopt.arrays import Floats
+from structopt.backends.base import Backend
+from structopt.master.cuts import CutSet
+from structopt.master.declare import RestrictedMaster
+from structopt.run.events import Round
+
+
+class Live(NamedTuple):
+    """A master with its pool, the backend that holds its rows, and what backend was asked for."""
+
+    master: RestrictedMaster
+    backend: Backend
+    asked: tuple[str | Backend, int | None]
+    fingerprint: str
+    export: Callable[[], CutSet]
+
+
+@dataclass(frozen=True)
+class State:
+    """The state of a run: ``warm_start=run.state`` begins another one with it.
+
+    The weights and the cuts are taken over, not the bounds: those are recomputed from the data, so
+    the other run may have another C.
+
+    Attributes
+    ----------
+    weights : array
+        The best so far.
+    primal, dual, residual : float
+        Bounds on the objective, and by how much the weights break the formulation's constraints.
+    history : tuple of Round
+    cuts : CutSet or None
+        The cuts that stand, with their multipliers; None while they are live, and for methods
+        without.
+    live : Live or None
+        The run's own pool and backend, with its multipliers or basis. They change as the run goes
+        on, and a run that begins with them uses it up; :meth:`copy` is a value of its own.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, y = so.datasets.make_classes(60, seed=0)
+    >>> structure = so.Multiclass().fitted(X, y)
+    >>> data = so.DataSet.of(structure, X, y)
+    >>> run = so.CuttingPlane(structure, so.M3N(C=1.0), data)
+    >>> for record in run:
+    ...     if record.relative_gap < 0.1:
+    ...         break
+    >>> state = run.state.copy()
+    >>> len(state.cuts) == record.cuts
+    True
+    >>> so.CuttingPlane(structure, so.M3N(C=2.0), data, warm_start=state).solve().status
+    'optimal'
+    """
+
+    weights: Floats
+    primal: float
+    dual: float
+    residual: float
+    history: tuple[Round, ...]
+    cuts: CutSet | None = None
+    live: Live | None = None
+
+    def copy(self) -> State:
+        """Return the state with cuts of its own, which the run no longer touches."""
+        if self.live is None:
+            return self
+        return replace(self, cuts=self.live.export(), live=None)

@@ -18,8 +18,6 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import ConvergenceWarning, IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.methods import registry
-from structopt.methods.method import Method
-from structopt.methods.state import State
 from structopt.parameters import Positive, checked
 from structopt.run.events import Callback
 from structopt.run.example import Example
@@ -30,6 +28,7 @@ from structopt.structures.base.structure import Structure
 
 if TYPE_CHECKING:  # CVXPY comes with it, and a model that only predicts does without
     from structopt.methods.method import Method
+    from structopt.methods.state import State
 
 _OF_THE_MODEL = (
     "structure",

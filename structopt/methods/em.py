@@ -29,7 +29,7 @@ from structopt.arrays import Floats
 from structopt.backends.ascent.backend import Ascent
 from structopt.backends.base import MasterSolution
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.formulations.scale_mixture import ScaleMixture
 from structopt.formulations.scaled_m3n import ScaledM3N
@@ -137,8 +137,6 @@ class EM(CuttingPlane):
         warm_start: Result | State | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
-        if update not in _RELAX:
-            raise InvalidInputError(f"update is one of {list(_RELAX)}; got {update!r}.")
         self.update = update
         self._scales: Floats | None = None
         self._smoothing, self._value = np.inf, np.inf

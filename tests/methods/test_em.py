@@ -347,7 +347,7 @@ def test_what_em_cannot_learn_is_refused():
         EM(structure, so.M3N(1.0), data)
     with pytest.raises(IncompatibleError, match=r"free weights.*cutting-plane"):
         EM(structure, so.L1M3N(1.0, constraints=lambda w: [w >= 0]), data)
-    with pytest.raises(InvalidInputError, match="update is one of"):
+    with pytest.raises(InvalidInputError, match="update must be"):
         EM(structure, so.L1M3N(1.0), data, update="(5)")
     with pytest.raises(InvalidInputError, match="lam must be"):
         EM(structure, so.LaplaceM3N(1.0, 0.0), data)

@@ -68,6 +68,8 @@ class Shard(ABC):
 
     n_examples: int
     start: int = 0
+    few: bool = False
+    """Whether this is a part, made for many small questions: weights need no check."""
     base: Any = None
     gold: Any = None
     """The encoded gold outputs, where they are an array (for fingerprints)."""
@@ -99,7 +101,7 @@ class Shard(ABC):
     def part(self, a: int, b: int) -> Self:
         """Return examples a to b - 1 as a shard over the same ``base``: views, not copies."""
         part = copy.copy(self)
-        part.n_examples, part.start = b - a, self.start + a
+        part.n_examples, part.start, part.few = b - a, self.start + a, True
         own = vars(part)
         for name in [n for n in own if isinstance(getattr(type(self), n, None), cached_property)]:
             del own[name]

@@ -87,9 +87,9 @@ class LabelVectorShard(Shard):
 
     def _scores(self, weights: Floats) -> Floats:
         """Return the score of every label at every component: (n, c, K)."""
-        n_features = int(self.n_labels * np.prod(self.inputs.shape[1:]))
-        checked = check_weights(weights, n_features)
-        return np.asarray(kernels.scores(self.inputs, checked, self.n_labels))
+        if not self.few:
+            weights = check_weights(weights, int(self.n_labels * np.prod(self.inputs.shape[1:])))
+        return np.asarray(kernels.scores(self.inputs, weights, self.n_labels))
 
     def _best_other(self, scores: Floats) -> Answers:
         place = self.gold[:, :, None]

@@ -148,7 +148,9 @@ RENAMED = {
 }
 """Names of version 0.1, and what they are called now."""
 
-_BY_NAME = {entry.name: entry for entry in NAMES if entry.kind != "loss"}
+
+def _by_name() -> dict[str, Name]:
+    return {entry.name: entry for entry in NAMES if entry.kind != "loss"}
 
 
 def of_kind(*kinds: str) -> list[Name]:
@@ -162,8 +164,8 @@ def load(name: str) -> Any:
     >>> load("M3N").__module__
     'structopt.formulations.m3n'
     """
-    if name in _BY_NAME:
-        return _BY_NAME[name].load()
+    if name in (entries := _by_name()):
+        return entries[name].load()
     if name in MODULES:
         return importlib.import_module(f"structopt.{MODULES[name]}")
     if name in RENAMED:
@@ -173,7 +175,7 @@ def load(name: str) -> Any:
 
 def public() -> list[str]:
     """Return every public name."""
-    return [*_BY_NAME, *MODULES]
+    return [*_by_name(), *MODULES]
 
 
 def stub() -> str:
@@ -182,7 +184,7 @@ def stub() -> str:
     for name, home in MODULES.items():
         package, _, module = f"structopt.{home}".rpartition(".")
         lines.append(f"from {package} import {module} as {name}")
-    lines += [f"from structopt.{e.home} import {e.name} as {e.name}" for e in _BY_NAME.values()]
+    lines += [f"from structopt.{e.home} import {e.name} as {e.name}" for e in _by_name().values()]
     return "\n".join(lines) + "\n"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from structopt.errors import InvalidInputError
-from structopt.learn.estimator import accuracy
+from structopt.learn.predictor import accuracy
 from structopt.methods.method import Iterate, Method
 from structopt.run.events import Round
 

@@ -10,13 +10,11 @@ the kernel, the map is cheaper, and it takes every formulation and method.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Sequence
 from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import Floats, Ints
@@ -24,17 +22,16 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.features.kernel_map import Kernel, rows_of
 from structopt.formulations.base import Formulation
+from structopt.learn.predictor import Predictor
+from structopt.learn.training import train
 from structopt.methods.kernel_dual.method import KernelDual
 from structopt.run.events import Callback
-from structopt.run.limits import Limits
-from structopt.run.progress import Progress
-from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 from structopt.structures.chain.structure import Chain
 from structopt.structures.multiclass.structure import Multiclass
 
 
-class KernelMachine(BaseEstimator):  # type: ignore[misc]
+class KernelMachine(Predictor):
     """Learn in the dual, with any positive semidefinite kernel between inputs.
 
     Parameters
@@ -64,8 +61,7 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
     True
     """
 
-    structure_: Structure
-    result_: Result
+    _instead = "its weights belong to the training inputs, which it keeps. Pickle it."
 
     def __init__(
         self,
@@ -112,27 +108,16 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         inputs = _grouped(gram, offsets)
         structure = self.structure.fitted(inputs, Y)
         data = DataSet.of(structure, inputs, Y, sample_weight=sample_weight)
-        with contextlib.ExitStack() as stack:
-            callbacks = list(self.callbacks)
-            if self.verbose:
-                label = f"{type(self.formulation).__name__} with a kernel"
-                callbacks.append(stack.enter_context(Progress(label, self.tol)))
-            run = KernelDual(
-                structure,
-                self.formulation,
-                data,
-                gram=gram,
-                offsets=np.arange(len(gram) + 1) if offsets is None else offsets,
-                limits=Limits(
-                    tol=self.tol,
-                    max_iter=self.max_iter,
-                    time_limit=self.time_limit,
-                    callbacks=callbacks,
-                ),
-                random_state=self.random_state,
-            )
-            self.result_ = run.solve()
-        self.structure_ = structure
+        train(
+            self,
+            KernelDual,
+            structure,
+            data,
+            label=f"{type(self.formulation).__name__} with a kernel",
+            gram=gram,
+            offsets=np.arange(len(gram) + 1) if offsets is None else offsets,
+            random_state=self.random_state,
+        )
         return self
 
     @property
@@ -142,18 +127,9 @@ class KernelMachine(BaseEstimator):  # type: ignore[misc]
         n, n_labels = self._rows.shape[0], len(self.structure_.labels_)  # type: ignore[attr-defined]
         return self.result_.weights[: n * n_labels].reshape(n_labels, n)
 
-    def predict(self, X: Any) -> list[Any]:
-        """Return the best output of every input."""
-        check_is_fitted(self, "result_")
+    def _inputs(self, X: Any) -> Any:
         rows, offsets = rows_of(X)
-        inputs = _grouped(self._kernel(rows, self._rows), offsets)
-        return self.structure_.predict(inputs, self.result_.weights)
-
-    def score(self, X: Any, Y: Any) -> float:
-        """Return the share of parts that are right."""
-        pairs = list(zip(Y, self.predict(X), strict=True))
-        wrong = sum(self.structure_.part_errors(y, p) for y, p in pairs)
-        return 1.0 - wrong / sum(self.structure_.part_count(y) for y, _ in pairs)
+        return _grouped(self._kernel(rows, self._rows), offsets)
 
 
 def _grouped(values: Floats, offsets: Ints | None) -> Any:

@@ -25,7 +25,7 @@ import copy
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import Floats
@@ -33,12 +33,14 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.formulations.m3n import M3N
 from structopt.learn.estimator import StructuredClassifier
+from structopt.learn.predictor import Predictor
+from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
 SCHEMES = ("LO", "L+I", "IBT")
 
 
-class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
+class ConstraintScheme(Predictor):
     """One of the three schemes, around any learner.
 
     Parameters
@@ -64,7 +66,7 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
     ----------
     structure_ : Structure
         What predicts: with constraints, except for LO.
-    coef_ : array
+    weights_ : array
     model_ : StructuredClassifier or None
         The run behind the weights; None for scikit-learn classifiers.
 
@@ -75,8 +77,8 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
     where each component has weights of its own.
     """
 
-    structure_: Structure
-    coef_: Floats
+    _instead = "save its `model_`, or pickle it."
+    _learned: Floats
     model_: StructuredClassifier | None
 
     def __init__(
@@ -111,26 +113,29 @@ class ConstraintScheme(BaseEstimator):  # type: ignore[misc]
         joint = isinstance(self.learner, Formulation | StructuredClassifier)
         if self.learner == "perceptron" or joint:
             self.model_ = model = self._structured(learned).fit(X, Y)
-            fitted, self.coef_ = model.structure_, model.result_.weights
+            fitted, self._learned = model.structure_, model.result_.weights
         else:
             self.model_, fitted = None, free.fitted(X, Y)
-            self.coef_ = self._local(fitted, X, Y)
+            self._learned = self._local(fitted, X, Y)
         predicts = copy.copy(free if self.scheme == "LO" else tied)
         # both know the same labels and dimensions: those that learning found
         vars(predicts).update({k: v for k, v in vars(fitted).items() if k.endswith("_")})
         self.structure_ = predicts
         return self
 
-    def predict(self, X: Any) -> list[Any]:
-        """Return the best output of every input, among the legal ones except for LO."""
-        check_is_fitted(self, "coef_")
-        return self.structure_.predict(X, self.coef_)
+    @property
+    def weights_(self) -> Floats:
+        """The learned weights."""
+        check_is_fitted(self, "_learned")
+        return self._learned
 
-    def score(self, X: Any, Y: Any) -> float:
-        """Return the share of parts that are right."""
-        predicted = self.predict(X)
-        errors = sum(self.structure_.part_errors(y, p) for y, p in zip(Y, predicted, strict=True))
-        return 1.0 - errors / sum(self.structure_.part_count(y) for y in Y)
+    def _run(self) -> Result:
+        check_is_fitted(self, "_learned")
+        if self.model_ is None:
+            raise IncompatibleError(
+                "The weights are those of scikit-learn classifiers: there is no run to report."
+            )
+        return self.model_.result_
 
     def _structured(self, structure: Structure) -> StructuredClassifier:
         if isinstance(self.learner, StructuredClassifier):

@@ -156,3 +156,16 @@ def test_ranks_can_be_limited_and_functions_are_kernels():
 def test_bad_input_gives_typed_errors(make, X, message):
     with pytest.raises(so.errors.StructoptError, match=message):
         make().fit(X, [0, 1])
+
+
+def test_a_machine_does_what_every_model_does(tmp_path):
+    X, y = so.datasets.make_classes(40, seed=0)
+    model = so.KernelMachine(so.Multiclass(), so.M3N(C=1.0), gamma=0.5).fit(X, y)
+    half = np.arange(40) % 2
+    right = np.array([a == b for a, b in zip(model.predict(X), y, strict=True)])
+    assert model.score(X, y, sample_weight=half) == pytest.approx(right[half == 1].mean())
+    np.testing.assert_array_equal(model.coef_.weight, model.dual_coef_.ravel())
+    model.report(tmp_path / "run.html", X, y)
+    assert (tmp_path / "run.html").read_text().startswith("<!")
+    with pytest.raises(so.errors.IncompatibleError, match="training inputs"):
+        model.save(tmp_path / "model")

@@ -208,3 +208,21 @@ def test_bounds_refuse_what_they_do_not_cover():
     for case in cases:
         with pytest.raises(so.errors.InvalidInputError):
             case()
+
+
+def test_a_scheme_does_what_every_model_does(tmp_path):
+    data = so.datasets.make_constrained_labels(60, n_inputs=5, kappa=0.5, seed=0)
+    structure = so.LabelVector(data.legal)
+    scheme = so.ConstraintScheme("L+I", structure, max_iter=3).fit(data.X, data.Y)
+    some = np.arange(60) < 20
+    whole = scheme.score(data.X[:20], data.Y[:20])
+    assert scheme.score(data.X, data.Y, sample_weight=some) == pytest.approx(whole)
+    np.testing.assert_array_equal(scheme.coef_.weight, scheme.weights_)
+    scheme.report(tmp_path / "run.html")
+    with pytest.raises(so.errors.IncompatibleError, match="model_"):
+        scheme.save(tmp_path / "model")
+    local = LogisticRegression(fit_intercept=False)
+    scheme = so.ConstraintScheme("LO", structure, learner=local).fit(data.X, data.Y)
+    assert len(scheme.weights_) == scheme.structure_.n_features_
+    with pytest.raises(so.errors.IncompatibleError, match="no run to report"):
+        scheme.report(tmp_path / "none.html")

@@ -11,7 +11,7 @@ from typing import Any
 from structopt.engines.dataset import DataSet
 from structopt.errors import ConvergenceWarning
 from structopt.formulations.base import Formulation
-from structopt.learn.estimator import accuracy
+from structopt.learn.predictor import accuracy
 from structopt.methods import registry
 from structopt.methods.method import Iterate, Method
 from structopt.run.events import Round

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import Floats, stack_sequences
 from structopt.errors import IncompatibleError, InvalidInputError, MissingDependencyError
-from structopt.learn.estimator import accuracy
+from structopt.learn.predictor import accuracy
 from structopt.structures.chain.structure import Chain
 
 ALGORITHMS = ("lbfgs", "l2sgd")

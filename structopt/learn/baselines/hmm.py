@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.arrays import Floats, stack_sequences
 from structopt.errors import InvalidInputError
 from structopt.learn.baselines import emissions
-from structopt.learn.estimator import accuracy
+from structopt.learn.predictor import accuracy
 from structopt.parameters import Positive, check_params
 from structopt.structures.chain.structure import Chain
 

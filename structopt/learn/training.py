@@ -1,0 +1,67 @@
+"""Running a method for a model: limits, progress, and a warning if it did not finish."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import warnings
+from typing import TYPE_CHECKING, Any
+
+from structopt.engines.dataset import DataSet
+from structopt.errors import ConvergenceWarning
+from structopt.run.limits import Limits
+from structopt.run.progress import Progress
+from structopt.run.result import UNFINISHED
+from structopt.structures.base.structure import Structure
+
+if TYPE_CHECKING:  # CVXPY comes with it, and a model that only predicts does without
+    from structopt.methods.method import Method
+
+
+def train(
+    model: Any,
+    method: type[Method],
+    structure: Structure,
+    data: DataSet,
+    *,
+    label: str,
+    **options: Any,
+) -> Method:
+    """Run a method and leave ``structure_`` and ``result_`` with the model; return the run.
+
+    Parameters
+    ----------
+    model : estimator
+        With `formulation`, `tol`, `max_iter`, `time_limit`, `callbacks` and `verbose`.
+    method : type of Method
+    structure : Structure
+        Fitted.
+    data : DataSet
+    label : str
+        What the progress line says.
+    **options
+        Of the method.
+    """
+    with contextlib.ExitStack() as stack:
+        callbacks = list(model.callbacks)
+        if model.verbose:
+            callbacks.append(stack.enter_context(Progress(label, model.tol)))
+        limits = Limits(
+            tol=model.tol,
+            max_iter=model.max_iter,
+            time_limit=model.time_limit,
+            callbacks=callbacks,
+        )
+        run = method(structure, model.formulation, data, limits=limits, **options)
+        result = run.solve()
+    model.structure_, model.result_ = structure, result
+    # methods that minimise nothing have no lower bound to wait for
+    if result.status in UNFINISHED and math.isfinite(result.certificate.dual):
+        warnings.warn(
+            f"Stopped ({result.status}) at a relative gap of "
+            f"{result.certificate.relative_gap:.1e}, wanted {model.tol:.1e}. Raise max_iter or "
+            "time_limit, or loosen tol.",
+            ConvergenceWarning,
+            stacklevel=4,
+        )
+    return run

@@ -17,18 +17,19 @@ Outputs are stacked arcs: for every token the row of the arc that leads to it.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
-from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.errors import InvalidInputError
 from structopt.structures.arborescence import kernels
 from structopt.structures.arborescence.inputs import Sentences
+from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.parts_kernels import part_scores
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, ranked
 
 
 class ArborescenceShard(Shard):
@@ -42,15 +43,20 @@ class ArborescenceShard(Shard):
     single_root : bool
     start : int
         Number of the first example in messages.
+    decoder : {"compiled", "networkx"}
     """
 
-    def __init__(self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0) -> None:
+    along = {"arcs": ("rows", "head", "dependent"), "tokens": ("gold",)}
+
+    def __init__(
+        self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0,
+        decoder: str = "compiled",
+    ) -> None:  # fmt: skip
         self.base = base_matrix(sentences.features)
-        self.graph = (sentences.arcs, sentences.head, sentences.dependent, sentences.tokens)
-        self.tokens, self.gold = sentences.tokens, gold
-        self.single_root, self.start = single_root, start
-        self.n_examples = len(self.tokens) - 1
-        self._first = 0  # of this shard's arcs in the rows of base
+        self.rows = InputRows(self.base, *self.base.shape, None)  # summed in one order, always
+        self.arcs, self.head, self.dependent, self.tokens = sentences[1:]
+        self.gold, self.single_root, self.start = gold, single_root, start
+        self.decoder, self.n_examples = decoder, len(self.tokens) - 1
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sentence."""
@@ -60,12 +66,9 @@ class ArborescenceShard(Shard):
         if oracle is worst:
             return self._decoded(scores, -scores, 0.0)
         if oracle is best_other:
-            given = (*self.graph, self.gold, self.single_root)
-            arcs, missing = kernels.best_other(scores, *given)
-            answers = self._compared(scores, arcs)
-            answers.score[missing] = np.inf  # nothing but gold is possible
-            return answers
-        raise IncompatibleError(f"Arborescence does not know the oracle {oracle.name!r}.")
+            given = (*self._graph, self.gold, self.single_root)
+            return self._compared(scores, *self._decoders().best_other(scores, *given))
+        raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every sentence's best tree, without the loss."""
@@ -74,87 +77,65 @@ class ArborescenceShard(Shard):
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every sentence; ``score`` is infinite where there are fewer."""
-        scores, found = self._scores(weights), np.tile(self.gold, (k, 1))
-        missing = np.zeros((k, self.n_examples), dtype=bool)
-        arcs, head, dependent, tokens = self.graph
-        for i in range(self.n_examples):
-            a, b = int(tokens[i]), int(tokens[i + 1])
-            given = (scores, arcs[i], arcs[i + 1], head, dependent, b - a + 1)
-            table, row = kernels.tables(*given)
-            trees = kernels.k_best(table, self.single_root, k)
-            found[: len(trees), a:b] = row[np.arange(1, b - a + 1), trees[:, 1:]]
-            missing[len(trees) :, i] = True
-        answers = [self._compared(scores, one) for one in found]
-        for answer, none in zip(answers, missing, strict=True):
-            answer.score[none] = np.inf
-        return answers
+        scores, found = self._scores(weights), []
+        for i, (a, b) in enumerate(pairwise(self.tokens.tolist())):
+            own = (scores, self.arcs[i], self.arcs[i + 1], self.head, self.dependent, b - a + 1)
+            table, row = kernels.tables(*own)
+            trees = self._decoders().k_best(table, self.single_root, k)
+            self._check_tree(-1 if len(trees) else i)
+            found.append(row[np.arange(1, b - a + 1), trees[:, 1:]])
+        return [self._compared(scores, *best) for best in ranked(self.gold, self.tokens, found)]
 
-    def single(self, i: int) -> SingleArborescence:
-        """Return sentence i as a shard of its own: a view."""
-        return SingleArborescence(self, i)
+    def part(self, a: int, b: int) -> Self:
+        """Return sentences a to b - 1 as a shard over the same base."""
+        part = super().part(a, b)
+        part.gold = part.gold - self.arcs[a]  # arcs are numbered from the part's first
+        return part
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the sentences ``which``: the arcs in which they differ from gold."""
         ptr, source, offset, coef = kernels.differing_arcs(self.tokens, self.gold, outputs, which)
-        return Directions(ptr, source + self._first, offset, coef)
+        return Directions(ptr, source + self.rows.first, offset, coef)
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         yield from super().content()
-        yield from self.graph
+        yield from self._graph
+
+    @property
+    def _graph(self) -> tuple[Ints, Ints, Ints, Ints]:
+        return self.arcs, self.head, self.dependent, self.tokens
+
+    def _decoders(self) -> Any:
+        if self.decoder == "networkx":
+            from structopt.structures.arborescence import reference
+
+            return reference
+        return kernels
 
     def _scores(self, weights: Floats) -> Floats:
-        return arc_scores(self.base, check_weights(weights, self.base.shape[1]))
+        if not self.rows.few:
+            weights = check_weights(weights, self.base.shape[1])
+        return self.rows.scores(weights, 1).ravel()
 
     def _decoded(self, scores: Floats, aim: Floats, cost: float) -> Answers:
-        arcs, without = kernels.decode(aim, *self.graph, self.gold, cost, self.single_root)
-        check_tree(without, self.start)
+        given = (*self._graph, self.gold, cost, self.single_root)
+        arcs, without = self._decoders().decode(aim, *given)
+        self._check_tree(without)
         return self._compared(scores, arcs)
 
-    def _compared(self, scores: Floats, arcs: Ints) -> Answers:
+    def _compared(self, scores: Floats, arcs: Ints, missing: Any = ()) -> Answers:
+        """Return trees with their loss and ``w . delta``, infinite where they are missing."""
         loss, score = kernels.compare(scores, self.tokens, self.gold, arcs)
+        if len(missing):
+            score[missing] = np.inf
         return Answers(arcs, loss, score)
 
-
-class SingleArborescence(ArborescenceShard):
-    """One sentence of a shard, over the same base and without copies of it.
-
-    Made for many small questions: weights must be a float64 vector of the right length, and are
-    not checked.
-    """
-
-    def __init__(self, whole: ArborescenceShard, i: int) -> None:
-        arcs, head, dependent, tokens = whole.graph
-        first, stop = int(arcs[i]), int(arcs[i + 1])
-        self.base, self._first = whole.base, first + whole._first
-        self.tokens = np.array([0, tokens[i + 1] - tokens[i]])
-        own = np.array([0, stop - first]), head[first:stop], dependent[first:stop]
-        self.graph = (*own, self.tokens)
-        self.gold = whole.gold[tokens[i] : tokens[i + 1]] - first
-        self.single_root, self.start, self.n_examples = whole.single_root, whole.start + i, 1
-        self._rows = whole.base.indptr[self._first : self._first + stop - first + 1]
-
-    def single(self, i: int) -> SingleArborescence:
-        """Return itself."""
-        return self
-
-    def _scores(self, weights: Floats) -> Floats:
-        rows = (self._rows, self.base.indices, self.base.data)
-        return np.asarray(part_scores(*rows, weights, 1)).ravel()
-
-
-def arc_scores(base: Any, weights: Floats) -> Floats:
-    """Return the score of every arc, ``base @ weights`` in one order of summation."""
-    # a copy: weights that are read-only would be another type to numba, and compiled anew
-    scores = part_scores(base.indptr, base.indices, base.data, np.array(weights), 1)
-    return np.asarray(scores).ravel()
-
-
-def check_tree(without: int, start: int = 0) -> None:
-    """Refuse example ``without`` if there is one."""
-    if without >= 0:
-        raise InvalidInputError(
-            f"The candidate arcs of example {start + without} hold no spanning tree: give every "
-            "token an arc from the root, or more candidates.",
-            example=start + without,
-        )
+    def _check_tree(self, without: int) -> None:
+        """Refuse example ``without`` if there is one."""
+        if without >= 0:
+            raise InvalidInputError(
+                f"The candidate arcs of example {self.start + without} hold no spanning tree: give "
+                "every token an arc from the root, or more candidates.",
+                example=self.start + without,
+            )

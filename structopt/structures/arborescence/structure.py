@@ -28,19 +28,15 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix, check_weights
+from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
-from structopt.structures.arborescence import kernels as arborescence_kernels
 from structopt.structures.arborescence.inputs import Sentences, stack_sentences
-from structopt.structures.arborescence.shard import ArborescenceShard, arc_scores, check_tree
-from structopt.structures.base.example_shard import ExampleShard
-from structopt.structures.base.shard import Shard
-from structopt.structures.base.structure import Structure, check_lengths
-
-DECODERS = ("compiled", "networkx")
+from structopt.structures.arborescence.shard import ArborescenceShard
+from structopt.structures.base.packed import PackedStructure, check_decoder
+from structopt.structures.base.structure import check_lengths
 
 
-class Arborescence(Structure):
+class Arborescence(PackedStructure):
     r"""Dependency trees: X is a list of sentences with features on arcs, Y a list of heads.
 
     Parameters
@@ -66,6 +62,7 @@ class Arborescence(Structure):
     """
 
     releases_gil: ClassVar[bool] = True
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
 
     def __init__(self, single_root: bool = False, decoder: str = "compiled") -> None:
         self.single_root = single_root
@@ -74,22 +71,23 @@ class Arborescence(Structure):
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the number of features."""
-        if self.decoder not in DECODERS:
-            raise InvalidInputError(f"decoder is {self.decoder!r}; it must be one of {DECODERS}.")
+        check_decoder(self.decoder)
         check_lengths(X, Y)
         fitted = copy.copy(self)
         fitted.n_features_ = int(stack_sentences([X[0]]).features.shape[1])
         return fitted
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
-        """Encode sentences with their gold heads; ``start`` numbers the first in messages."""
-        check_lengths(X, Y)
+    def pack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> ArborescenceShard:
+        """Return checked sentences as a shard."""
         sentences, gold = self._stack(X, Y, start)
-        if self.decoder == "networkx":
-            return ExampleShard(self, X, Y, start)
-        return ArborescenceShard(sentences, gold, bool(self.single_root), start)
+        return ArborescenceShard(sentences, gold, bool(self.single_root), start, self.decoder)
 
-    # ------------------------------------------------------------------ one example
+    def unpack(self, shard: ArborescenceShard, outputs: Any) -> list[list[int]]:
+        """Return the heads of every sentence's tokens."""
+        heads = shard.head[outputs].tolist()
+        return [heads[a:b] for a, b in pairwise(shard.tokens.tolist())]
+
+    # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the summed features of the arcs of y: a sparse row."""
         sentences, arcs = self._stack([x], [y])
@@ -99,32 +97,6 @@ class Arborescence(Structure):
     def loss(self, y: Any, other: Any) -> float:
         """Return the number of tokens whose head differs."""
         return float(self.part_errors(y, other))
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> list[int]:
-        """Return the heads of the best tree, loss-augmented if gold is given."""
-        return self._decode([x], [gold], weights, 0.0 if gold is None else 1.0)[0]
-
-    def argmin(self, x: Any, weights: Floats) -> list[int]:
-        """Return the heads of the tree with the lowest score."""
-        return self._decode([x], [None], -np.asarray(weights), 0.0)[0]
-
-    def second_best(self, x: Any, weights: Floats, gold: Any) -> list[int] | None:
-        """Return the heads of the best tree other than gold; None if there is no other."""
-        sentences, right = self._stack([x], [gold])
-        given = (self._scores(sentences, weights), *sentences[1:], right, bool(self.single_root))
-        arcs, missing = self._decoder().best_other(*given)
-        return None if missing[0] else sentences.head[arcs].tolist()
-
-    def k_best(self, x: Any, weights: Floats, k: int) -> list[list[int]]:
-        """Return the heads of the k best trees, best first (fewer if there are fewer)."""
-        if k < 1:
-            raise InvalidInputError(f"k is {k}; ask for at least one output.")
-        s, _ = self._stack([x], [None])
-        given = (self._scores(s, weights), 0, int(s.arcs[-1]), s.head, s.dependent)
-        table, _ = arborescence_kernels.tables(*given, int(s.tokens[-1]) + 1)
-        trees = self._decoder().k_best(table, bool(self.single_root), k)
-        check_tree(-1 if len(trees) else 0)
-        return [row.tolist() for row in trees[:, 1:]]
 
     def part_count(self, y: Any) -> int:
         """Return the number of tokens."""
@@ -139,36 +111,30 @@ class Arborescence(Structure):
             )
         return int(np.count_nonzero(gold != predicted))
 
-    # ------------------------------------------------------------------ many examples
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[list[int]]:
-        """Return the heads of every sentence's best tree, in one pass."""
-        return self._decode(X, [None] * len(X), weights, 0.0) if len(X) else []
-
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, "arc")`` for each weight; features are x0, x1, ... unless named."""
         columns = [f"x{j}" for j in range(self.n_features_)] if inputs is None else inputs
         return [(name, "arc") for name in columns]
 
     # ------------------------------------------------------------------ inside
-    def _stack(self, X: Any, Y: Sequence[Any], start: int = 0) -> tuple[Sentences, Ints]:
-        """Return checked sentences and the rows of gold arcs (zeros where y is None)."""
+    def _stack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> tuple[Sentences, Ints]:
+        """Return checked sentences and the rows of gold arcs (zeros without Y)."""
         s = stack_sentences(X, self.n_features_, start=start)
         gold = np.zeros(s.tokens[-1], dtype=np.int64)
-        for i, y in enumerate(Y):
-            if y is not None:
-                a, b = int(s.tokens[i]), int(s.tokens[i + 1])
-                heads = self._tree(y, b - a, start + i)
-                row = np.full((b - a + 1, b - a + 1), -1)
-                own = slice(int(s.arcs[i]), int(s.arcs[i + 1]))
-                row[s.head[own], s.dependent[own]] = np.arange(own.start, own.stop)
-                gold[a:b] = row[heads, np.arange(1, b - a + 1)]
-                if np.any(gold[a:b] < 0):
-                    m = int(np.argmax(gold[a:b] < 0))
-                    raise InvalidInputError(
-                        f"The arc ({heads[m]}, {m + 1}) of the output of example {start + i} is "
-                        "not among its candidates.",
-                        example=start + i,
-                    )
+        for i, y in enumerate(() if Y is None else Y):
+            a, b = int(s.tokens[i]), int(s.tokens[i + 1])
+            heads = self._tree(y, b - a, start + i)
+            row = np.full((b - a + 1, b - a + 1), -1)
+            own = slice(int(s.arcs[i]), int(s.arcs[i + 1]))
+            row[s.head[own], s.dependent[own]] = np.arange(own.start, own.stop)
+            gold[a:b] = row[heads, np.arange(1, b - a + 1)]
+            if np.any(gold[a:b] < 0):
+                m = int(np.argmax(gold[a:b] < 0))
+                raise InvalidInputError(
+                    f"The arc ({heads[m]}, {m + 1}) of the output of example {start + i} is not "
+                    "among its candidates.",
+                    example=start + i,
+                )
         return s, gold
 
     def _tree(self, y: Any, length: int, example: int) -> Ints:
@@ -197,25 +163,6 @@ class Arborescence(Structure):
                 f"The output of example {example} is no tree: {problem}.", example=example
             )
         return heads
-
-    def _decoder(self) -> Any:
-        if self.decoder == "networkx":
-            from structopt.structures.arborescence import reference as arborescence_reference
-
-            return arborescence_reference
-        return arborescence_kernels
-
-    def _scores(self, sentences: Sentences, weights: Any) -> Floats:
-        w = check_weights(weights, self.n_features_)
-        return arc_scores(base_matrix(sentences.features), w)
-
-    def _decode(self, X: Any, Y: Sequence[Any], weights: Any, cost: float) -> list[list[int]]:
-        s, gold = self._stack(X, Y)
-        given = (self._scores(s, weights), *s[1:], gold, cost, bool(self.single_root))
-        arcs, without = self._decoder().decode(*given)
-        check_tree(without)
-        heads = s.head[arcs].tolist()
-        return [heads[a:b] for a, b in pairwise(s.tokens.tolist())]
 
 
 def _heads(y: Any, example: int | None = None) -> Ints:

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 import structopt as so
 
 X, Y = so.datasets.make_alignments(80, mean_edges=90, signal=2.0, seed=5)
-machine = so.Matching(false_negative=2.0)
+machine = so.Matching(loss=so.losses.PartCosts(missed=2.0))
 model = so.StructuredClassifier(machine, so.M3N(C=0.05), tol=1e-2).fit(X[:60], Y[:60])
 assert model.result_.certificate.certified
 

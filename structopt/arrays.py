@@ -11,7 +11,7 @@ is found at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -147,6 +147,13 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
             example=start + i,
         )
     return Stacked(matrix, offsets, whole)
+
+
+def stack_rows(blocks: Sequence[Any]) -> Any:
+    """Stack matrices of the same width: dense ones to a dense one, else to CSR."""
+    if any(sp.issparse(block) for block in blocks):
+        return sp.vstack([sp.csr_array(block) for block in blocks], format="csr")
+    return np.concatenate(blocks)
 
 
 def check_weights(weights: Any, n_features: int) -> Floats:

@@ -103,7 +103,7 @@ def matching(rng):
         frozenset(s) for s in subsets if len({i for i, _ in s}) == len({j for _, j in s}) == len(s)
     ]
     X = [_numbers(rng, 2, 3, 3) for _ in range(4)]
-    return _problem(so.Matching(false_negative=2.0), X, [matchings] * 4, rng)
+    return _problem(so.Matching(loss=so.losses.PartCosts(missed=2.0)), X, [matchings] * 4, rng)
 
 
 def _cut(rng, edges):

@@ -63,7 +63,7 @@ def test_the_reference_equals_brute_force(problem, weights):
 
 def check_oracles(problem, weights, decoder):
     x, outputs, gold = problem
-    structure = so.Matching(1.5, 0.5, decoder=decoder).fitted([x], [gold])
+    structure = so.Matching(so.losses.PartCosts(1.5, 0.5), decoder=decoder).fitted([x], [gold])
     row = {y: structure.joint_features(x, y) for y in outputs}
     truth = so.Enumerated(outputs, lambda _, y: row[y], structure.loss).fitted([x], [gold])
 
@@ -96,7 +96,7 @@ def check_oracles(problem, weights, decoder):
 @hypothesis_settings(max_examples=40, deadline=None)
 def test_shards_agree_with_single_examples(problems, weights):
     X, Y = [x for x, _, _ in problems], [gold for _, _, gold in problems]
-    structure = so.Matching(2.0, 1.0).fitted(X, Y)
+    structure = so.Matching(so.losses.PartCosts(2.0, 1.0)).fitted(X, Y)
     shard = structure.encode(X, Y)
     for oracle in (loss_augmented, best_other, worst):
         answers = shard.ask(oracle, weights)
@@ -120,7 +120,7 @@ def test_shards_agree_with_single_examples(problems, weights):
 @hypothesis_settings(max_examples=40, deadline=None)
 def test_the_relaxation_is_the_same_problem(problems, weights):
     X, Y = [x for x, _, _ in problems], [gold for _, _, gold in problems]
-    structure = so.Matching(2.0, 1.0).fitted(X, Y)
+    structure = so.Matching(so.losses.PartCosts(2.0, 1.0)).fitted(X, Y)
     shard = structure.encode(X, Y)
     relaxed = shard.relaxation()
     total = sum(structure.joint_features(x, y) for x, y in zip(X, Y, strict=True))
@@ -234,7 +234,9 @@ def test_bad_inputs_are_named(x, y, message):
     assert "7" in str(caught.value)
 
 
-@pytest.mark.parametrize("bad", [{"false_positive": 0}, {"fertility": 0}, {"decoder": "magic"}])
+@pytest.mark.parametrize(
+    "bad", [{"loss": so.losses.PartCosts(extra=0)}, {"fertility": 0}, {"decoder": "magic"}]
+)
 def test_bad_parameters_are_refused(bad):
     with pytest.raises(InvalidInputError, match=next(iter(bad))):
         so.Matching(**bad).fitted([np.zeros((1, 1, 1))], [set()])

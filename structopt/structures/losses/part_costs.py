@@ -6,8 +6,7 @@ r"""The loss of outputs that are sets of parts: what a part too many and one too
 4.0
 >>> PartCosts(missed=-1.0).checked()
 Traceback (most recent call last):
-structopt.errors.InvalidInputError: PartCosts(extra=1.0, missed=-1.0): both must be finite and >= 0,
-and one of them positive.
+structopt.errors.InvalidInputError: loss is PartCosts(extra=1.0, missed=-1.0): both must be ...
 """
 
 from __future__ import annotations
@@ -35,15 +34,24 @@ class PartCosts(Parameters):
         self.extra = extra
         self.missed = missed
 
+    @classmethod
+    def given(cls, loss: Any) -> PartCosts:
+        """Return what a structure was given as ``loss=``; None costs 1 a part."""
+        if loss is None or isinstance(loss, PartCosts):
+            return PartCosts() if loss is None else loss
+        raise InvalidInputError(
+            f"loss is {loss!r}: give so.losses.PartCosts(extra=..., missed=...) or None."
+        )
+
     def checked(self, *, positive: bool = False) -> Self:
         """Return itself; refuse costs that cannot be used, or that are 0 where none may be."""
         costs = np.array([self.extra, self.missed], dtype=np.float64)
         if not (np.isfinite(costs).all() and (costs >= 0).all() and costs.any()):
             raise InvalidInputError(
-                f"{self!r}: both must be finite and >= 0, and one of them positive."
+                f"loss is {self!r}: both must be finite and >= 0, and one of them positive."
             )
         if positive and not costs.all():
-            raise InvalidInputError(f"{self!r}: both must be > 0.")
+            raise InvalidInputError(f"loss is {self!r}: both must be > 0.")
         return self
 
     def of(self, gold: Set[Any], other: Set[Any]) -> float:

@@ -19,7 +19,8 @@ import networkx as nx
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.structures.matching.search import Mask, PairSearch
+from structopt.structures.base.vectors import Mask
+from structopt.structures.matching.search import PairSearch
 
 
 class ReferenceSearch(PairSearch):

@@ -8,41 +8,52 @@ The graph is bipartite, so the rows are totally unimodular and every vertex is a
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, Ints
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
+from structopt.structures.matching.inputs import Pair
 from structopt.structures.matching.projection import MatchingPolytope
-
-if TYPE_CHECKING:
-    from structopt.structures.matching.shard import MatchingShard
 
 
 class MatchingRelaxation(Relaxation):
-    """The product of the matching polytopes of a shard's pairs; parts are candidate edges."""
+    """The product of the matching polytopes of some pairs; parts are candidate edges.
+
+    Parameters
+    ----------
+    pairs : sequence of Pair
+    features : matrix with a row for each edge of each pair
+    offsets : array of int
+        Where the edges of each pair begin.
+    gold : array of bool
+    added : array
+        What each edge adds to the loss.
+    """
 
     integral = True
 
-    def __init__(self, shard: MatchingShard) -> None:
-        self.owner, self.gold = shard.owner, shard.gold.astype(np.float64)
-        self.loss = shard.loss
-        missed = np.where(shard.gold, -shard.loss, 0.0)
-        constant = np.bincount(shard.owner, missed, minlength=shard.n_examples)
+    def __init__(
+        self, pairs: Sequence[Pair], features: Any, offsets: Ints, gold: Any, added: Floats
+    ) -> None:
+        self.owner = np.repeat(np.arange(len(pairs)), np.diff(offsets))
+        self.gold, self.loss, self._features = gold.astype(np.float64), added, features
+        missed = np.where(gold, -added, 0.0)
+        constant = np.bincount(self.owner, missed, minlength=len(pairs))
         self.loss_constant = np.asarray(constant, dtype=np.float64)
-        self._features = shard.features
         self._limits = (
-            np.concatenate([pair.fertility[0] for pair in shard.pairs]),
-            np.concatenate([pair.fertility[1] for pair in shard.pairs]),
+            np.concatenate([pair.fertility[0] for pair in pairs]),
+            np.concatenate([pair.fertility[1] for pair in pairs]),
         )
-        self._nodes, starts = [], [shard.offsets]
+        self._nodes, starts = [], [offsets]
         for side in (0, 1):
-            counts = [len(pair.fertility[side]) for pair in shard.pairs]
+            counts = [len(pair.fertility[side]) for pair in pairs]
             starts.append(np.concatenate([[0], np.cumsum(counts)]).astype(np.int64))
-            local = np.concatenate([pair.edges[:, side] for pair in shard.pairs])
-            self._nodes.append(local + starts[-1][shard.owner])
+            local = np.concatenate([pair.edges[:, side] for pair in pairs])
+            self._nodes.append(local + starts[-1][self.owner])
         self._projection = MatchingPolytope(
             self._nodes[0], self._nodes[1], self._limits, np.stack(starts)
         )

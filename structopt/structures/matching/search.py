@@ -22,13 +22,11 @@ import heapq
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 
 from structopt.arrays import Floats, Ints
+from structopt.structures.base.vectors import Mask
 from structopt.structures.matching import kernels as matching_kernels
-
-Mask = NDArray[np.bool_]
 
 
 class PairSearch:

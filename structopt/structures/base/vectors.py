@@ -1,0 +1,124 @@
+r"""Outputs that are 0/1 vectors of parts, each part a row of the base, found example by example.
+
+With part features F stacked over all examples, a pass is one product ``s = F w``, a question to
+each example, and
+
+    loss(z) = c . (z - gold),      w . delta(z) = s . (gold - z),
+
+where c is what each part adds to the loss: its cost if gold lacks it, minus its cost if not.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structopt.arrays import Floats, Ints, check_weights
+from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.parts import Directions
+from structopt.structures.base.shard import Answers, Shard
+
+Mask = NDArray[np.bool_]
+
+
+class VectorShard(Shard):
+    """Stacked 0/1 vectors with gold; a subclass says how one example's best are found.
+
+    Parameters
+    ----------
+    features : array or CSR array
+        A row for each part of each example.
+    offsets : array of int
+        Example i has the parts ``offsets[i] .. offsets[i + 1] - 1``.
+    gold : array of bool
+    added : array
+        c, what each part adds to the loss.
+    start : int
+        Number of the first example in messages.
+    """
+
+    along = {"offsets": ("rows", "gold", "added")}
+
+    def __init__(
+        self, features: Any, offsets: Ints, gold: Mask, added: Floats, start: int = 0
+    ) -> None:
+        self.rows, self.offsets, self.gold, self.added = InputRows.of(features), offsets, gold, added
+        self.base, self.start, self.n_examples = self.rows.base, start, len(offsets) - 1
+
+    @abstractmethod
+    def search(
+        self, i: int, scores: Floats, k: int, known: Mask | None
+    ) -> list[tuple[Mask, float]]:
+        """Return up to k best outputs of example i, without ``known``, each with its excess."""
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` for every example; outputs are stacked masks."""
+        scores = self._scores(weights)
+        if oracle is loss_augmented:
+            return self._each(scores, scores + self.added)[0]
+        if oracle is worst:
+            return self._each(scores, -scores)[0]
+        if oracle is best_other:
+            return self._each(scores, scores, other=True)[0]
+        raise self._unknown(oracle)
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every example's best output, without the loss."""
+        scores = self._scores(weights)
+        return self._each(scores, scores)[0]
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best of every example; ``score`` is infinite where there are fewer."""
+        scores = self._scores(weights)
+        return self._each(scores, scores, k)
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the examples ``which``: the parts in which they differ from gold."""
+        parts = np.flatnonzero(outputs != self.gold)
+        ptr = np.searchsorted(parts, self.offsets).astype(np.int64)
+        none, coef = np.zeros(len(parts), np.int64), np.where(self.gold[parts], 1.0, -1.0)
+        return Directions(ptr, parts + self.rows.first, none, coef).take(which)
+
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from super().content()
+        yield from (self.offsets, self.added)
+
+    @cached_property
+    def owner(self) -> Ints:
+        """The example each part belongs to."""
+        return np.repeat(np.arange(self.n_examples), np.diff(self.offsets))
+
+    def _scores(self, weights: Floats) -> Floats:
+        if not self.rows.few:
+            weights = check_weights(weights, self.base.shape[1])
+        return self.rows.scores(weights, 1).ravel()
+
+    def _each(
+        self, scores: Floats, aim: Floats, k: int = 1, *, other: bool = False
+    ) -> list[Answers]:
+        """Ask every example, and compare its up to k answers with gold."""
+        outputs = np.tile(self.gold, (k, 1))
+        excess = np.zeros((k, self.n_examples))
+        missing = np.ones((k, self.n_examples), dtype=bool)
+        for i, (a, b) in enumerate(pairwise(self.offsets.tolist())):
+            found = self.search(i, aim[a:b], k, self.gold[a:b] if other else None)
+            for r, (mask, over) in enumerate(found):
+                outputs[r, a:b], excess[r, i], missing[r, i] = mask, over, False
+        answers = []
+        for output, over, none in zip(outputs, excess, missing, strict=True):
+            change = self.gold.astype(np.float64) - output
+            score = self._summed(scores * change)
+            score[none] = np.inf  # nothing but gold is possible
+            answers.append(Answers(output, self._summed(-self.added * change), score, excess=over))
+        return answers
+
+    def _summed(self, values: Floats) -> Floats:
+        return np.bincount(self.owner, values, minlength=self.n_examples).astype(np.float64)

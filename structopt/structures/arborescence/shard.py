@@ -16,9 +16,9 @@ Outputs are stacked arcs: for every token the row of the arc that leads to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -46,7 +46,7 @@ class ArborescenceShard(Shard):
     decoder : {"compiled", "networkx"}
     """
 
-    along = {"arcs": ("rows", "head", "dependent"), "tokens": ("gold",)}
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {"arcs": ("rows", "head", "dependent"), "tokens": ("gold",)}
 
     def __init__(
         self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0,

@@ -11,10 +11,10 @@ where c is what each part adds to the loss: its cost if gold lacks it, minus its
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,12 +44,17 @@ class VectorShard(Shard):
         Number of the first example in messages.
     """
 
-    along = {"offsets": ("rows", "gold", "added")}
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("rows", "gold", "added")}
 
     def __init__(
         self, features: Any, offsets: Ints, gold: Mask, added: Floats, start: int = 0
     ) -> None:
-        self.rows, self.offsets, self.gold, self.added = InputRows.of(features), offsets, gold, added
+        self.rows, self.offsets, self.gold, self.added = (
+            InputRows.of(features),
+            offsets,
+            gold,
+            added,
+        )
         self.base, self.start, self.n_examples = self.rows.base, start, len(offsets) - 1
 
     @abstractmethod

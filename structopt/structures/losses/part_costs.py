@@ -1,6 +1,8 @@
 r"""The loss of outputs that are sets of parts: what a part too many and one too few cost.
 
-    loss(gold, y) = extra * |y \ gold| + missed * |gold \ y|.
+    loss(gold, y) = extra * |y \ gold| + missed * |gold \ y|,
+
+or, where costs differ from part to part, the sum of the costs of the parts in which they differ.
 
 >>> PartCosts(extra=1.0, missed=2.0).of({"a", "b"}, {"b", "c", "d"})
 4.0
@@ -11,7 +13,7 @@ structopt.errors.InvalidInputError: loss is PartCosts(extra=1.0, missed=-1.0): b
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from typing import Any, Self
 
 import numpy as np
@@ -26,13 +28,17 @@ class PartCosts(Parameters):
 
     Parameters
     ----------
-    extra, missed : float
-        At least 0, and one of them positive.
+    extra, missed : float, or for a `BooleanProgram` a vector, or a callable gold -> vector
+        Finite and at least 0; vectors hold a number for each part.
     """
 
-    def __init__(self, extra: float = 1.0, missed: float = 1.0) -> None:
-        self.extra = extra
-        self.missed = missed
+    def __init__(
+        self,
+        extra: float | Floats | Callable[[Any], Any] = 1.0,
+        missed: float | Floats | Callable[[Any], Any] = 1.0,
+    ) -> None:
+        self.extra: Any = extra
+        self.missed: Any = missed
 
     @classmethod
     def given(cls, loss: Any) -> PartCosts:
@@ -44,13 +50,14 @@ class PartCosts(Parameters):
         )
 
     def checked(self, *, positive: bool = False) -> Self:
-        """Return itself; refuse costs that cannot be used, or that are 0 where none may be."""
-        costs = np.array([self.extra, self.missed], dtype=np.float64)
-        if not (np.isfinite(costs).all() and (costs >= 0).all() and costs.any()):
+        """Return itself; refuse costs that are no numbers, or 0 where none (or not both) may be."""
+        costs = [self.extra, self.missed]
+        plain = not any(callable(c) or np.ndim(c) for c in costs)
+        if not plain or not (np.isfinite(costs).all() and min(costs) >= 0 and any(costs)):
             raise InvalidInputError(
                 f"loss is {self!r}: both must be finite and >= 0, and one of them positive."
             )
-        if positive and not costs.all():
+        if positive and not all(costs):
             raise InvalidInputError(f"loss is {self!r}: both must be > 0.")
         return self
 
@@ -58,12 +65,23 @@ class PartCosts(Parameters):
         """Return the loss of a set of parts."""
         return float(self.extra * len(other - gold) + self.missed * len(gold - other))
 
-    def added(self, gold: Any) -> Floats:
+    def added(self, gold: Any, y: Any = None, example: int | None = None) -> Floats:
         """Return what each part adds to the loss if it is chosen, up to a constant.
 
-        ``gold`` says of each part whether gold has it.
+        ``gold`` says of each part whether gold has it; ``y`` is gold as users write it.
 
         >>> PartCosts(missed=2.0).added(np.array([True, False]))
         array([-2.,  1.])
         """
-        return np.where(gold, -float(self.missed), float(self.extra))
+        costs = []
+        for name in ("extra", "missed"):
+            given = getattr(self, name)
+            cost = np.asarray(given(y) if callable(given) else given, dtype=np.float64)
+            if cost.shape not in ((), gold.shape) or not np.all(np.isfinite(cost) & (cost >= 0)):
+                raise InvalidInputError(
+                    f"{name} of the loss has shape {cost.shape}; it must be a number or "
+                    f"{len(gold)} numbers, finite and >= 0.",
+                    example=example,
+                )
+            costs.append(cost)
+        return np.where(gold, -costs[1], costs[0])

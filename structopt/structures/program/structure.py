@@ -2,7 +2,9 @@ r"""Any set of outputs that CVXPY constraints over booleans describe.
 
 An output is a 0/1 vector z of parts, with a feature row F_p(x) for each part:
 
-    score(z) = w . F(x)' z,    loss(gold, z) = sum_p cost_p [z_p != gold_p],    z in constraints(x).
+    score(z) = w . F(x)' z,    loss(gold, z) = the costs of the parts that differ (PartCosts),
+
+over the z in constraints(x).
 
 Every question is an integer linear programme over the same rows, solved by HiGHS: `argmax` adds the
 loss to the scores, `argmin` negates them, `second_best` and `k_best` forbid what is known already.
@@ -25,22 +27,26 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from itertools import pairwise
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, as_matrix, check_columns, check_weights, first_not_finite
+from structopt.arrays import as_matrix, check_columns, first_not_finite
 from structopt.errors import InfeasibleError, InvalidInputError, OracleError, StructoptError
 from structopt.structures.base.integer.rows import compile_rows
 from structopt.structures.base.integer.solver import IntegerProgram
-from structopt.structures.base.structure import Structure, check_lengths
-from structopt.structures.program.shard import ProgramShard, flipped
+from structopt.structures.base.packed import PackedStructure
+from structopt.structures.base.structure import check_lengths
+from structopt.structures.base.vectors import Mask
+from structopt.structures.losses.part_costs import PartCosts
+from structopt.structures.program.shard import ProgramShard
 
 Output = tuple[int, ...]
 
 
-class BooleanProgram(Structure):
+class BooleanProgram(PackedStructure):
     r"""0/1 vectors that satisfy constraints; X is a list of anything, Y a list of 0/1 vectors.
 
     Parameters
@@ -50,8 +56,9 @@ class BooleanProgram(Structure):
         subclass may define a method of this name instead.
     features : callable x -> (parts, d) matrix, dense or sparse
         One row for each part. A subclass may define a method of this name instead.
-    cost : float, vector, or callable gold -> vector
-        What each wrong part adds to the loss, >= 0.
+    loss : PartCosts, optional
+        What each part too many and each part too few costs: numbers, vectors with an entry for
+        each part, or callables gold -> vector; by default 1.
     gap : float
         Relative gap at which branch and bound may stop. Certificates count what it leaves open.
     time_limit : float, optional
@@ -68,6 +75,8 @@ class BooleanProgram(Structure):
     argmax under constraints is an integer linear programme.
     """
 
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
+
     constraints: Any = None
     features: Any = None
 
@@ -76,14 +85,14 @@ class BooleanProgram(Structure):
         constraints: Callable[[Any, Any], Any] | None = None,
         features: Callable[[Any], Any] | None = None,
         *,
-        cost: Any = 1.0,
+        loss: PartCosts | None = None,
         gap: float = 0.0,
         time_limit: float | None = None,
     ) -> None:
         for name, given in (("constraints", constraints), ("features", features)):
             if given is not None:  # else the subclass has a method of that name
                 setattr(self, name, given)
-        self.cost = cost
+        self.cost = loss
         self.gap = gap
         self.time_limit = time_limit
 
@@ -100,65 +109,43 @@ class BooleanProgram(Structure):
         fitted.n_features_ = self._features(X[0], 0).shape[1]
         return fitted
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> ProgramShard:
+    def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ProgramShard:
         """Compile every example once; refuse gold outputs that break their constraints."""
-        check_lengths(X, Y)
-        programs, features, golds, costs = [], [], [], []
-        for i, (x, y) in enumerate(zip(X, Y, strict=True), start):
-            matrix = self._features(x, i)
-            gold = _output(y, matrix.shape[0], i)
-            program = self._program(x, matrix.shape[0], i)
-            if not program.contains(gold):
-                raise InfeasibleError(
-                    f"The gold output of example {i} breaks its constraints: correct one of them.",
-                    example=i,
-                )
+        programs, features, golds, added = [], [], [], []
+        for i, x in enumerate(X):
+            matrix = self._features(x, start + i)
+            program = self._program(x, matrix.shape[0], start + i)
+            gold = np.zeros(matrix.shape[0], dtype=bool)
+            if Y is not None:
+                gold = _output(Y[i], len(gold), start + i)
+                if not program.contains(gold):
+                    raise InfeasibleError(
+                        f"The gold output of example {start + i} breaks its constraints: correct "
+                        "one of them.",
+                        example=start + i,
+                    )
             programs.append(program)
             features.append(matrix)
             golds.append(gold)
-            costs.append(self._cost(y, len(gold), i))
-        return ProgramShard(programs, features, golds, costs, start)
+            added.append(np.zeros(len(gold)) if Y is None else self._added(Y[i], gold, start + i))
+        return ProgramShard(programs, features, golds, added, start)
 
-    # ------------------------------------------------------------------ one example
+    def unpack(self, shard: ProgramShard, outputs: Any) -> list[Output]:
+        """Return the 0/1 vectors of every example."""
+        every = outputs.astype(int).tolist()
+        return [tuple(every[a:b]) for a, b in pairwise(shard.offsets.tolist())]
+
+    # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the summed features of the parts of y: a sparse row."""
         matrix = sp.csr_array(self._features(x))
-        return sp.csr_array(sp.csr_array(_output(y, matrix.shape[0])[None, :]) @ matrix)
+        return sp.csr_array(sp.csr_array(_output(y, matrix.shape[0])[None, :] * 1.0) @ matrix)
 
     def loss(self, y: Any, other: Any) -> float:
         """Return the summed costs of the parts in which the outputs differ."""
         gold = _output(y, len(y))
-        return float(self._cost(y, len(gold)) @ (gold != _output(other, len(gold))))
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Output:
-        """Return the best output, loss-augmented if gold is given."""
-        return self._best(x, weights, gold)
-
-    def argmin(self, x: Any, weights: Floats) -> Output:
-        """Return the output with the lowest score."""
-        return self._best(x, -np.asarray(weights), None)
-
-    def second_best(self, x: Any, weights: Floats, gold: Any) -> Output | None:
-        """Return the best output other than gold; None if there is no other."""
-        scores, program = self._asked(x, weights)
-        found = program.maximize(scores, forbidden=[_output(gold, len(scores))])
-        return None if found is None else _tuple(found.point)
-
-    def k_best(self, x: Any, weights: Floats, k: int) -> list[Output]:
-        """Return the k best outputs, best first (fewer if there are fewer)."""
-        if k < 1:
-            raise InvalidInputError(f"k is {k}; ask for at least one output.")
-        scores, program = self._asked(x, weights)
-        found: list[Floats] = []
-        while len(found) < k and (best := program.maximize(scores, forbidden=found)) is not None:
-            found.append(best.point)
-        if not found:
-            raise _infeasible(None)
-        return [_tuple(point) for point in found]
-
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[Output]:
-        """Return the best output of every example."""
-        return [self._best(x, weights, None, i) for i, x in enumerate(X)]
+        predicted = _output(other, len(gold))
+        return float(np.abs(self._added(y, gold)) @ (gold != predicted))
 
     def note(self) -> str:
         """Return that answers may stop short of the best, if they may."""
@@ -171,22 +158,6 @@ class BooleanProgram(Structure):
         return int(np.count_nonzero(_output(y, len(y)) != _output(other, len(y))))
 
     # ------------------------------------------------------------------ inside
-    def _best(self, x: Any, weights: Any, gold: Any, example: int | None = None) -> Output:
-        scores, program = self._asked(x, weights, example)
-        if gold is not None:
-            scores = scores + flipped(_output(gold, len(scores)), self._cost(gold, len(scores)))
-        best = program.maximize(scores)
-        if best is None:
-            raise _infeasible(example)
-        return _tuple(best.point)
-
-    def _asked(
-        self, x: Any, weights: Any, example: int | None = None
-    ) -> tuple[Floats, IntegerProgram]:
-        matrix = self._features(x, example)
-        scores = np.asarray(matrix @ check_weights(weights, matrix.shape[1]))
-        return scores, self._program(x, len(scores), example)
-
     def _program(self, x: Any, parts: int, example: int | None) -> IntegerProgram:
         import cvxpy as cp
 
@@ -206,16 +177,8 @@ class BooleanProgram(Structure):
             raise InvalidInputError(f"{name}: {reason}.", example=example)
         return matrix
 
-    def _cost(self, gold: Any, parts: int, example: int | None = None) -> Floats:
-        given = self.cost(gold) if callable(self.cost) else self.cost
-        cost = np.asarray(given, dtype=np.float64)
-        if cost.shape not in ((), (parts,)) or not np.all(np.isfinite(cost) & (cost >= 0)):
-            raise InvalidInputError(
-                f"cost has shape {cost.shape}; it must be a number or {parts} numbers, finite and "
-                ">= 0.",
-                example=example,
-            )
-        return np.broadcast_to(cost, parts)
+    def _added(self, y: Any, gold: Mask, example: int | None = None) -> Any:
+        return PartCosts.given(self.cost).added(gold, y, example)
 
 
 def _called(function: Callable[..., Any], name: str, example: int | None, *given: Any) -> Any:
@@ -231,8 +194,8 @@ def _called(function: Callable[..., Any], name: str, example: int | None, *given
         ) from error
 
 
-def _output(y: Any, parts: int, example: int | None = None) -> Floats:
-    """Return a 0/1 output as a float vector."""
+def _output(y: Any, parts: int, example: int | None = None) -> Mask:
+    """Return a 0/1 output as a mask."""
     try:
         z = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):
@@ -243,15 +206,4 @@ def _output(y: Any, parts: int, example: int | None = None) -> Floats:
             f"{where} must hold {parts} numbers 0 or 1, one for each part; got {y!r}.",
             example=example,
         )
-    return z
-
-
-def _tuple(point: Floats) -> Output:
-    return tuple(int(v) for v in point)
-
-
-def _infeasible(example: int | None) -> InfeasibleError:
-    which = "An example" if example is None else f"Example {example}"
-    return InfeasibleError(
-        f"{which} has no output at all: its constraints contradict each other.", example=example
-    )
+    return z == 1

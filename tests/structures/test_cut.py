@@ -58,7 +58,9 @@ def test_the_reference_equals_brute_force(problem, weights):
 
 def check_oracles(problem, weights, decoder):
     (x, gold), w = problem, np.array(weights)
-    structure = so.GraphCut(class_weight={1: 1.5}, decoder=decoder).fitted([PAIR], [[0, 1]])
+    structure = so.GraphCut(loss=so.losses.Hamming({1: 1.5}), decoder=decoder).fitted(
+        [PAIR], [[0, 1]]
+    )
     row = {tuple(y): structure.joint_features(x, y) for y in outputs_of(x)}
     truth = so.Enumerated(outputs_of, lambda _, y: row[tuple(y)], structure.loss)
 
@@ -113,7 +115,7 @@ def test_the_worst_labelling_of_bipartite_graphs(problem, weights):
 @hypothesis_settings(max_examples=40, deadline=None)
 def test_shards_agree_with_single_examples(problems, weights):
     X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
-    structure = so.GraphCut(class_weight={1: 2.0}).fitted([PAIR], [[0, 1]])
+    structure = so.GraphCut(loss=so.losses.Hamming({1: 2.0})).fitted([PAIR], [[0, 1]])
     shard = structure.encode(X, Y)
     for oracle in (loss_augmented, best_other, worst):
         answers = shard.ask(oracle, w)
@@ -121,7 +123,7 @@ def test_shards_agree_with_single_examples(problems, weights):
         rows = shard.directions(answers.outputs, every).tocsr(shard.base, 4).toarray()
         np.testing.assert_allclose(rows @ w, answers.score, atol=1e-12)
         for i, row in enumerate(rows):
-            a, b = shard.nodes[i], shard.nodes[i + 1]
+            a, b = shard.offsets[i], shard.offsets[i + 1]
             y = answers.outputs[a:b].tolist()
             delta = structure.joint_features(X[i], Y[i]) - structure.joint_features(X[i], y)
             np.testing.assert_allclose(delta.toarray()[0], row)
@@ -136,7 +138,7 @@ def test_shards_agree_with_single_examples(problems, weights):
 @hypothesis_settings(max_examples=40, deadline=None)
 def test_the_relaxation_is_the_same_problem(problems, weights):
     X, Y, w = [x for x, _ in problems], [gold for _, gold in problems], np.array(weights)
-    structure = so.GraphCut(class_weight={1: 2.0}).fitted([PAIR], [[0, 1]])
+    structure = so.GraphCut(loss=so.losses.Hamming({1: 2.0})).fitted([PAIR], [[0, 1]])
     shard = structure.encode(X, Y)
     relaxed = shard.relaxation()
     total = sum(structure.joint_features(x, y) for x, y in zip(X, Y, strict=True))

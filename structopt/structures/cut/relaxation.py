@@ -9,36 +9,47 @@ relaxation is exact for weights that the structure allows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, Ints
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
 from structopt.structures.cut.projection import CutPolytope
 
-if TYPE_CHECKING:
-    from structopt.structures.cut.shard import CutShard
-
 
 class CutRelaxation(Relaxation):
-    """The product of the cut polytopes of a shard's graphs."""
+    """The product of the cut polytopes of some graphs.
+
+    Parameters
+    ----------
+    features : (matrix, matrix)
+        Of all nodes and of all edges.
+    edges : array of int, shape (E, 2)
+    ends : (array of int, array of int)
+        Where each graph's nodes and edges begin.
+    owner : array of int
+        The graph of each node, then of each edge.
+    gold : array
+        The gold label of each node, then whether gold cuts each edge.
+    cost : array
+        What each wrong node costs.
+    """
 
     integral = True
 
-    def __init__(self, shard: CutShard) -> None:
-        self._n, self._edges = len(shard.gold), shard.edges
-        self.owner = np.concatenate([shard.node_owner, shard.edge_owner])
-        self.gold = np.concatenate([shard.gold, shard.cut(shard.gold)]).astype(np.float64)
-        own = (1 - 2 * shard.gold) * shard.cost
-        self.loss = np.concatenate([own, np.zeros(len(shard.edges))])
-        missed = shard.gold * shard.cost
-        constant = np.bincount(shard.node_owner, missed, minlength=shard.n_examples)
+    def __init__(
+        self, features: tuple[Any, Any], edges: Ints, ends: tuple[Ints, Ints], owner: Ints,
+        gold: Floats, cost: Floats,
+    ) -> None:  # fmt: skip
+        self._n, self._edges, self._features = len(cost), edges, features
+        self.owner, self.gold = owner, gold
+        own = gold[: self._n]
+        self.loss = np.concatenate([(1 - 2 * own) * cost, np.zeros(len(edges))])
+        constant = np.bincount(owner[: self._n], own * cost, minlength=len(ends[0]) - 1)
         self.loss_constant = np.asarray(constant, dtype=np.float64)
-        self._features = (shard.node_features, shard.edge_features)
-        offsets = np.stack([shard.nodes, shard.arcs])
-        self._projection = CutPolytope(shard.edges, offsets)
+        self._projection = CutPolytope(edges, np.stack(ends))
 
     def scores(self, weights: Floats) -> Floats:
         """Return the score of label 1 at each node, and of cutting each edge."""

@@ -9,19 +9,21 @@ With node features X, edge features V >= 0 and weights w = (u, v), v >= 0, a pas
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix, check_weights
+from structopt.arrays import Floats, Ints, base_matrix, check_weights, stack_rows
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.cut.inputs import LabelledGraph
+from structopt.structures.cut.reference import ReferenceCut
 from structopt.structures.cut.relaxation import CutRelaxation
 from structopt.structures.cut.search import CutSearch
 
@@ -43,32 +45,33 @@ class CutShard(Shard):
         Loss of a wrong node where 0 and where 1 is gold.
     start : int
         Number of the first example in messages.
-    searches : list, optional
-        Who finds labellings of each graph; by default :class:`CutSearch`.
+    decoder : {"compiled", "networkx"}
     """
+
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "offsets": ("node_features", "gold", "cost"),
+        "arcs": ("edge_features", "edges"),
+    }
+    each = ("searches",)
 
     def __init__(
         self, graphs: Sequence[LabelledGraph], gold: Ints, class_weight: Floats, start: int = 0,
-        searches: Sequence[Any] | None = None,
+        decoder: str = "compiled",
     ) -> None:  # fmt: skip
         self.n_examples, self.start, self.gold = len(graphs), start, gold
-        sizes = np.array([g.node_features.shape[0] for g in graphs])
-        counts = np.array([len(g.edges) for g in graphs])
-        self.nodes: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        sizes = [g.node_features.shape[0] for g in graphs]
+        self.offsets: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        counts = [len(g.edges) for g in graphs]
         self.arcs: Ints = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        self.node_features = _stacked([g.node_features for g in graphs])
-        self.edge_features = _stacked([g.edge_features for g in graphs])
-        self.node_owner = np.repeat(np.arange(self.n_examples), sizes)
-        self.edge_owner = np.repeat(np.arange(self.n_examples), counts)
+        self.node_features = stack_rows([g.node_features for g in graphs])
+        self.edge_features = stack_rows([g.edge_features for g in graphs])
         local = np.concatenate([g.edges for g in graphs])
-        self.edges: Ints = local + self.nodes[self.edge_owner][:, None]
+        self.edges: Ints = local + self.offsets[self.edge_owner][:, None]
         self.cost = np.asarray(class_weight, dtype=np.float64)[gold]
         self.base = _base(self.node_features, self.edge_features)
-        self.searches = (
-            [CutSearch(g.node_features.shape[0], g.edges) for g in graphs]
-            if searches is None
-            else list(searches)
-        )
+        self._first = (0, len(gold))  # the rows of base that hold the first node and edge
+        search = ReferenceCut if decoder == "networkx" else CutSearch
+        self.searches = [search(n, g.edges) for n, g in zip(sizes, graphs, strict=True)]
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every graph."""
@@ -81,20 +84,37 @@ class CutShard(Shard):
         if oracle is worst:
             self._check_bipartite()
             return self._each(scores, costs, scores, "worst")
-        raise IncompatibleError(f"Cut does not know the oracle {oracle.name!r}.")
+        raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every graph's best labels, without the loss."""
         scores, costs = self._scores(weights)
         return self._each(scores, costs, scores, "best")
 
-    def single(self, i: int) -> SingleGraph:
-        """Return graph i as a shard of its own, over the same base."""
-        return SingleGraph(self, i)
+    def part(self, a: int, b: int) -> Self:
+        """Return graphs a to b - 1 as a shard over the same base."""
+        part = super().part(a, b)
+        first, arc = int(self.offsets[a]), int(self.arcs[a])
+        part.edges = part.edges - first  # nodes are numbered from the part's first
+        part._first = (self._first[0] + first, self._first[1] + arc)
+        return part
 
     def relaxation(self) -> CutRelaxation:
         """Return all labellings as one polytope."""
-        return CutRelaxation(self)
+        owners = np.concatenate([self.node_owner, self.edge_owner])
+        gold = np.concatenate([self.gold, self.cut(self.gold)]).astype(np.float64)
+        features, ends = (self.node_features, self.edge_features), (self.offsets, self.arcs)
+        return CutRelaxation(features, self.edges, ends, owners, gold, self.cost)
+
+    @cached_property
+    def node_owner(self) -> Ints:
+        """The graph each node belongs to."""
+        return np.repeat(np.arange(self.n_examples), np.diff(self.offsets))
+
+    @cached_property
+    def edge_owner(self) -> Ints:
+        """The graph each edge belongs to."""
+        return np.repeat(np.arange(self.n_examples), np.diff(self.arcs))
 
     def cut(self, labels: Any) -> Any:
         """Return 1 for each edge whose ends differ."""
@@ -102,28 +122,24 @@ class CutShard(Shard):
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the graphs ``which``: nodes and edges in which they differ from gold."""
-        wanted = np.zeros(self.n_examples, dtype=bool)
-        wanted[which] = True
-        node = self.gold - outputs
-        arc = self.cut(outputs) - self.cut(self.gold)
-        nodes = np.flatnonzero((node != 0) & wanted[self.node_owner])
-        arcs = np.flatnonzero((arc != 0) & wanted[self.edge_owner])
+        node, arc = self.gold - outputs, self.cut(outputs) - self.cut(self.gold)
+        nodes, arcs = np.flatnonzero(node), np.flatnonzero(arc)
         owner = np.concatenate([self.node_owner[nodes], self.edge_owner[arcs]])
         order = np.argsort(owner, kind="stable")
-        counts = np.bincount(owner, minlength=self.n_examples)[which]
+        counts = np.bincount(owner, minlength=self.n_examples)
         offset = np.repeat([0, self.node_features.shape[1]], [len(nodes), len(arcs)])
-        source = np.concatenate([nodes, len(self.gold) + arcs])
+        source = np.concatenate([self._first[0] + nodes, self._first[1] + arcs])
         return Directions(
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
             source[order].astype(np.int64),
             offset[order].astype(np.int64),
             np.concatenate([node[nodes], arc[arcs]])[order].astype(np.float64),
-        )
+        ).take(which)
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         yield from super().content()
-        yield from (self.nodes, self.arcs, self.edges, self.cost)
+        yield from (self.offsets, self.arcs, self.edges, self.cost)
 
     def _scores(self, weights: Floats) -> tuple[Floats, Floats]:
         n_node, n_edge = self.node_features.shape[1], self.edge_features.shape[1]
@@ -146,7 +162,7 @@ class CutShard(Shard):
     def _each(self, scores: Floats, costs: Floats, augmented: Floats, question: str) -> Answers:
         """Ask a question graph by graph."""
         labels, excess = self.gold.copy(), np.zeros(self.n_examples)
-        ends = zip(pairwise(self.nodes.tolist()), pairwise(self.arcs.tolist()), strict=True)
+        ends = zip(pairwise(self.offsets.tolist()), pairwise(self.arcs.tolist()), strict=True)
         for i, ((a, b), (c, d)) in enumerate(ends):
             given = (augmented[a:b], costs[c:d])
             if question == "best_other":
@@ -160,38 +176,6 @@ class CutShard(Shard):
 
     def _summed(self, owner: Ints, values: Floats) -> Floats:
         return np.bincount(owner, values, minlength=self.n_examples).astype(np.float64)
-
-
-class SingleGraph(CutShard):
-    """One graph of a shard, over the same base and without copies."""
-
-    def __init__(self, whole: CutShard, i: int) -> None:
-        a, b = int(whole.nodes[i]), int(whole.nodes[i + 1])
-        c, d = int(whole.arcs[i]), int(whole.arcs[i + 1])
-        self.n_examples, self.start, self.gold = 1, whole.start + i, whole.gold[a:b]
-        self.nodes, self.arcs = np.array([0, b - a]), np.array([0, d - c])
-        self.node_features = whole.node_features[a:b]
-        self.edge_features = whole.edge_features[c:d]
-        self.node_owner, self.edge_owner = np.zeros(b - a, np.int64), np.zeros(d - c, np.int64)
-        self.edges, self.cost = whole.edges[c:d] - a, whole.cost[a:b]
-        self.base, self.searches = whole.base, [whole.searches[i]]
-        self._first, self._arc = a, len(whole.gold) + c
-
-    def directions(self, outputs: Any, which: Ints) -> Directions:
-        """Return delta of the graph (``which`` is [0]) over the base of the whole shard."""
-        own, n = super().directions(outputs, which), len(self.gold)
-        source = np.where(own.source < n, own.source + self._first, own.source - n + self._arc)
-        return Directions(own.ptr, source, own.offset, own.coef)
-
-    def single(self, i: int) -> SingleGraph:
-        """Return itself."""
-        return self
-
-
-def _stacked(blocks: Sequence[Any]) -> Any:
-    if any(sp.issparse(block) for block in blocks):
-        return sp.vstack([sp.csr_array(block) for block in blocks], format="csr")
-    return np.concatenate(blocks)
 
 
 def _base(nodes: Any, edges: Any) -> Any:

@@ -19,27 +19,24 @@ array([1])
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Ints
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.structures.base.labels import LabelSet
-from structopt.structures.base.oracles import best_other, loss_augmented, worst
-from structopt.structures.base.structure import Structure, check_lengths
+from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.packed import check_decoder
+from structopt.structures.base.structure import check_lengths
 from structopt.structures.cut.inputs import LabelledGraph, labels_of, read_graph
 from structopt.structures.cut.search import two_sides
 from structopt.structures.cut.shard import HARD, CutShard
+from structopt.structures.losses.hamming import Hamming
 
-DECODERS = ("compiled", "networkx")
 
-
-class GraphCut(Structure):
+class GraphCut(LabelledStructure):
     r"""Binary associative Markov networks; the output of an example is a list of labels.
 
     An input x is ``(edges, node_features)`` or ``(edges, node_features, edge_features)``, where
@@ -52,8 +49,8 @@ class GraphCut(Structure):
     ----------
     labels : sequence of two
         What label 0 and label 1 are called.
-    class_weight : mapping, "balanced" or None
-        Factor of the loss where a label is gold.
+    loss : Hamming, optional
+        What a wrong label costs; by default 1.
     decoder : {"compiled", "networkx"}
         Who finds minimum cuts. "networkx" is the slow reference.
 
@@ -71,8 +68,8 @@ class GraphCut(Structure):
     Taskar, Lacoste-Julien and Jordan (2006), section 2.1; Taskar, Chatalbashev and Koller (2004).
     """
 
-    labels_: LabelSet
-    class_weight_: Floats
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best"})
+
     n_node_features_: int
     n_edge_features_: int
     bipartite_: bool
@@ -80,30 +77,23 @@ class GraphCut(Structure):
     def __init__(
         self,
         labels: Sequence[Any] = (0, 1),
-        class_weight: Mapping[Any, float] | str | None = None,
+        loss: Hamming | None = None,
         decoder: str = "compiled",
     ) -> None:
         self.labels = labels
-        self.class_weight = class_weight
+        self.cost = loss
         self.decoder = decoder
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the dimensions, and whether all graphs are bipartite."""
         check_lengths(X, Y)
-        if self.decoder not in DECODERS:
-            raise InvalidInputError(f"decoder is {self.decoder!r}; it must be one of {DECODERS}.")
-        found = LabelSet(self.labels)
-        if len(found) != 2:
-            raise InvalidInputError(f"labels is {self.labels!r}: GraphCut needs exactly two.")
+        check_decoder(self.decoder)
         graphs = [read_graph(x, None, None, i) for i, x in enumerate(X)]
-        gold = [
-            found.encode(labels_of(g, y, i), example=i)
-            for i, (g, y) in enumerate(zip(graphs, Y, strict=True))
-        ]
-        fitted = copy.copy(self)
-        fitted.labels_ = found
-        fitted.class_weight_ = found.weights(self.class_weight, np.concatenate(gold))
+        given = enumerate(zip(graphs, Y, strict=True))
+        fitted = self._with_labels([labels_of(g, y, i) for i, (g, y) in given])
+        if len(fitted.labels_) != 2:
+            raise InvalidInputError(f"labels is {self.labels!r}: GraphCut needs exactly two.")
         fitted.n_node_features_ = int(graphs[0].node_features.shape[1])
         with_edges = next((g for g in graphs if len(g.edges)), graphs[0])
         fitted.n_edge_features_ = int(with_edges.edge_features.shape[1])
@@ -113,15 +103,16 @@ class GraphCut(Structure):
         )
         return fitted
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> CutShard:
-        """Encode examples with their gold labels; ``start`` numbers the first in messages."""
-        check_lengths(X, Y)
+    def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> CutShard:
+        """Return checked graphs as a shard."""
         graphs = [self._graph(x, i) for i, x in enumerate(X, start)]
-        gold = [
-            self.labels_.encode(labels_of(g, y, i), example=i)
-            for i, (g, y) in enumerate(zip(graphs, Y, strict=True), start)
-        ]
-        return self._shard(graphs, np.concatenate(gold), start)
+        if Y is None:
+            gold = np.zeros(sum(g.node_features.shape[0] for g in graphs), dtype=np.int64)
+        else:
+            given = enumerate(zip(graphs, Y, strict=True), start)
+            each = [self.labels_.encode(labels_of(g, y, i), example=i) for i, (g, y) in given]
+            gold = np.concatenate(each)
+        return CutShard(graphs, gold, self.class_weight_, start, self.decoder)
 
     def abilities(self) -> frozenset[str]:
         """Return the questions it can answer: `argmin` only where all graphs are bipartite."""
@@ -130,13 +121,13 @@ class GraphCut(Structure):
 
     def why_not(self, ability: str) -> str:
         """Return why an ability is missing."""
-        return f"With these graphs {HARD}." if ability == "argmin" else ""
+        return f"With these graphs {HARD}." if ability == "argmin" else super().why_not(ability)
 
     def nonnegative_weights(self) -> Ints:
         """Return the edge weights: with one below 0 decoding would be a maximum cut."""
         return np.arange(self.n_node_features_, self.n_features_)
 
-    # ------------------------------------------------------------------ one example
+    # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the features of nodes with label 1, minus those of cut edges: a sparse row."""
         graph = self._graph(x)
@@ -146,47 +137,9 @@ class GraphCut(Structure):
         edges = np.asarray(graph.edge_features[cut].sum(axis=0)).ravel()
         return sp.csr_array(np.concatenate([nodes, -edges]).reshape(1, -1))
 
-    def loss(self, y: Any, other: Any) -> float:
-        """Return the summed class weights of the nodes of y that ``other`` gets wrong."""
-        gold, predicted = self._codes(y), self._codes(other)
-        if len(gold) != len(predicted):
-            raise InvalidInputError(
-                f"Outputs of {len(gold)} and {len(predicted)} labels cannot be compared."
-            )
-        return float(self.class_weight_[gold] @ (gold != predicted))
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> list[Any]:
-        """Return the best labels, loss-augmented if gold is given."""
-        shard = self._single(x, gold)
-        asked = shard.argmax(weights) if gold is None else shard.ask(loss_augmented, weights)
-        return self.labels_.decode(asked.outputs)
-
-    def argmin(self, x: Any, weights: Floats) -> list[Any]:
-        """Return the labels with the lowest score; only where the graph is bipartite."""
-        return self.labels_.decode(self._single(x, None).ask(worst, weights).outputs)
-
-    def second_best(self, x: Any, weights: Floats, gold: Any) -> list[Any]:
-        """Return the best labels other than gold."""
-        return self.labels_.decode(self._single(x, gold).ask(best_other, weights).outputs)
-
     def part_count(self, y: Any) -> int:
         """Return the number of nodes."""
-        return len(self._codes(y))
-
-    def part_errors(self, y: Any, other: Any) -> int:
-        """Return the number of nodes at which ``other`` differs."""
-        return int(np.count_nonzero(self._codes(y) != self._codes(other)))
-
-    # ------------------------------------------------------------------ many examples
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[list[Any]]:
-        """Return the best labels of every graph."""
-        if len(X) == 0:
-            return []
-        graphs = [self._graph(x, i) for i, x in enumerate(X)]
-        total = sum(g.node_features.shape[0] for g in graphs)
-        shard = self._shard(graphs, np.zeros(total, dtype=np.int64), 0)
-        labels = self.labels_.decode(shard.argmax(weights).outputs)
-        return [labels[a:b] for a, b in pairwise(shard.nodes.tolist())]
+        return len(self._listed(y))
 
     def feature_names(self) -> list[tuple[str, str]]:
         """Return ``("x0", label 1), ...`` for node weights, ``("e0", "agree"), ...`` for edges."""
@@ -195,24 +148,10 @@ class GraphCut(Structure):
         return rows + [(f"e{j}", "agree") for j in range(self.n_edge_features_)]
 
     # ------------------------------------------------------------------ inside
-    def _codes(self, y: Any) -> Ints:
+    def _listed(self, y: Any, example: int | None = None) -> list[Any]:
         if isinstance(y, Mapping):
             raise IncompatibleError("Outputs given as mappings are compared only with their graph.")
-        return self.labels_.encode(np.ravel(y) if isinstance(y, np.ndarray) else y)
+        return super()._listed(np.ravel(y) if isinstance(y, np.ndarray) else y, example)
 
     def _graph(self, x: Any, example: int | None = None) -> LabelledGraph:
         return read_graph(x, self.n_node_features_, self.n_edge_features_, example)
-
-    def _single(self, x: Any, gold: Any) -> CutShard:
-        graph = self._graph(x)
-        n_nodes = graph.node_features.shape[0]
-        labels = [self.labels_[0]] * n_nodes if gold is None else labels_of(graph, gold)
-        return self._shard([graph], self.labels_.encode(labels), 0)
-
-    def _shard(self, graphs: list[LabelledGraph], gold: Ints, start: int) -> CutShard:
-        searches = None
-        if self.decoder == "networkx":
-            from structopt.structures.cut.reference import ReferenceCut
-
-            searches = [ReferenceCut(g.node_features.shape[0], g.edges) for g in graphs]
-        return CutShard(graphs, gold, self.class_weight_, start, searches)

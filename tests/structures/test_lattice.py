@@ -18,9 +18,9 @@ import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.lattice import kernels as lattice_kernels
 from structopt.structures.lattice import reference as lattice_reference
-from structopt.structures.lattice.graph import Lattices, Paths
+from structopt.structures.lattice.inputs import Lattices, Paths
 from structopt.structures.lattice.nbest import nbest_index, nbest_words
-from structopt.structures.lattice.shard import Trie
+from structopt.structures.lattice.trie import Trie
 
 MANY = settings(max_examples=200, deadline=None, derandomize=True)
 ENGINES = ("compiled", "networkx")
@@ -86,7 +86,7 @@ class Instance:
         self.paths = [every_path(x) for x in self.X]
         self.Y = [paths[int(rng.integers(len(paths)))] for paths in self.paths]
         self.extra, self.missed = rng.choice([0.5, 1.0, 2.0], 2)
-        self.mine = so.Lattice(extra=self.extra, missed=self.missed, decoder=decoder)
+        self.mine = so.Lattice(loss=so.losses.PartCosts(self.extra, self.missed), decoder=decoder)
         self.mine = self.mine.fitted(self.X, self.Y)
         self.weights = rng.integers(-2, 3, self.d) * 1.0 if whole else rng.standard_normal(self.d)
         of = {id(x): paths for x, paths in zip(self.X, self.paths, strict=True)}
@@ -146,7 +146,7 @@ def test_every_oracle_is_brute_force(decoder, kind):
         assert other != gold
         this.agree(other, expected, score)
     references = [paths[k] for k in this.rng.integers(len(paths), size=min(4, len(paths)))]
-    outside = mine.best_outside(x, w, references)
+    outside = so.References(mine).second_best(x, w, references)
     rest = [y for y in paths if y not in references]
     if not rest:
         assert outside is None
@@ -188,11 +188,8 @@ def shards_keep_the_contract(decoder, kind):
                 assert values[r] is None
                 continue
             delta = part.directions(answers.outputs, np.array([r]))
-            if decoder == "compiled":
-                y = part.lattices.named(answers.outputs.of(r))
-                delta = delta.tocsr(part.base, mine.n_features_)
-            else:
-                y = answers.outputs[r]
+            delta = delta.tocsr(part.base, mine.n_features_)
+            y = mine.unpack(part, answers.outputs)[r]
             expected = this.features(x, gold) - this.features(x, y)
             np.testing.assert_allclose(delta.toarray().ravel(), expected, atol=1e-9)
             assert answers.score[r] == pytest.approx(expected @ w, abs=1e-9)
@@ -303,7 +300,7 @@ def test_nearest_reference_past_the_first_list(limit, monkeypatch):
     good = [(("s", "t", 0),), (("s", "a", 0), ("a", "t", 0))]
     structure = so.References(so.Lattice()).fitted([graph], [good])
     if limit is not None:
-        monkeypatch.setattr("structopt.structures.references.structure.MAX_K", limit)
+        monkeypatch.setattr("structopt.structures.references.shard.MAX_K", limit)
     answers = structure.encode([graph], [good]).ask(so.nearest_reference, np.array([1.0, 0.0]))
     assert answers.exact == (limit is None)
     # -100 against -70; the others lose by 1 or more, and one that loses by 1 stands in front
@@ -468,9 +465,11 @@ def test_other_refusals():
     path = ((0, 1, 0),)
     for arguments, message in [
         ({"decoder": "magic"}, "decoder is 'magic'"),
-        ({"extra": -1.0}, "extra is -1.0"),
-        ({"extra": 0.0, "missed": 0.0}, "one of them positive"),
-        ({"missed": np.inf}, "must be finite"),
+        ({"loss": so.losses.PartCosts(extra=-1.0)}, "extra=-1.0"),
+        ({"loss": so.losses.PartCosts(extra=0.0, missed=0.0)}, "one of them positive"),
+        ({"loss": so.losses.PartCosts(missed=np.inf)}, "must be finite"),
+        ({"loss": 2.0}, "give so.losses.PartCosts"),
+        ({"extra": 2.0}, "is now loss=so.losses.PartCosts"),
     ]:
         with pytest.raises(InvalidInputError, match=message):
             so.Lattice(**arguments).fitted([graph], [path])
@@ -498,14 +497,16 @@ def test_other_refusals():
 def test_names_and_model_file(tmp_path):
     graph = chain_graph({"lm": 1.0}, {"tm": 2.0, "lm": -1.0})
     path = ((0, 1, 1),)
-    model = so.StructuredClassifier(so.Lattice(extra=2.0), so.LPStruct(5.0)).fit([graph], [path])
+    model = so.StructuredClassifier(
+        so.Lattice(loss=so.losses.PartCosts(2.0)), so.LPStruct(5.0)
+    ).fit([graph], [path])
     assert model.predict([graph]) == [path]
     assert model.score([graph], [path]) == 1.0
     assert model.coef_["feature"].tolist() == ["lm", "tm"]
     model.save(tmp_path / "model")
     loaded = so.load_model(tmp_path / "model")
     assert loaded.structure_.names_ == ("lm", "tm")
-    assert loaded.structure.extra == 2.0
+    assert loaded.structure.cost.extra == 2.0
     unseen = chain_graph({"new": 9.0}, {"tm": 1.0})  # a name without a weight counts nothing
     assert loaded.predict([unseen]) == [path]
     assert loaded.predict([]) == []
@@ -520,6 +521,6 @@ def test_shards_travel_between_processes():
         shard.ask(so.oracles.best_other, w).score, again.ask(so.oracles.best_other, w).score
     )
     data = so.DataSet.of(structure, X, Y)
-    other = so.DataSet.of(so.Lattice(extra=3.0).fitted(X, Y), X, Y)
+    other = so.DataSet.of(so.Lattice(loss=so.losses.PartCosts(3.0)).fitted(X, Y), X, Y)
     assert data.fingerprint("") == so.DataSet.of(structure, X, Y).fingerprint("")
     assert data.fingerprint("") != other.fingerprint("")

@@ -99,7 +99,7 @@ def test_estimator_and_refusals():
 
 
 def test_an_unproven_answer_is_not_certified(monkeypatch):
-    monkeypatch.setattr("structopt.structures.references.structure.MAX_K", 0)
+    monkeypatch.setattr("structopt.structures.references.shard.MAX_K", 0)
     X, Y, _, structure = random_problem(3, 3)
     result = solve(
         structure, so.LPStruct(2.0, references="nearest"), X, Y, tol=1e-3, backend="highs"

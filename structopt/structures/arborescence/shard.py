@@ -46,7 +46,10 @@ class ArborescenceShard(Shard):
     decoder : {"compiled", "networkx"}
     """
 
-    along: ClassVar[Mapping[str, tuple[str, ...]]] = {"arcs": ("rows", "head", "dependent"), "tokens": ("gold",)}
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "arcs": ("rows", "head", "dependent"),
+        "tokens": ("gold",),
+    }
 
     def __init__(
         self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0,

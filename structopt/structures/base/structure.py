@@ -20,7 +20,7 @@ that formulations ask for by name.
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence, Sized
+from collections.abc import Sequence, Sized
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -143,17 +143,6 @@ class Structure(Parameters):
                     example=start + i,
                 )
         return ExampleShard(self, X, Y, start)
-
-    def encode_references(
-        self,
-        X: Sequence[Any],
-        Y: Sequence[Any],
-        *,
-        distance: Callable[[Any, Any], float] | None,
-        start: int,
-    ) -> Shard | None:
-        """Encode examples with lists of good outputs, or None to leave that to `References`."""
-        return None
 
     def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
         """Return argmax for every example."""

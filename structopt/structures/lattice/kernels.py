@@ -1,6 +1,6 @@
 """Compiled decoding of stacked lattices.
 
-Layout as in :mod:`structopt.structures.lattice.graph`: nodes in topological order, ``in_ptr[v]``
+Layout as in :mod:`structopt.structures.lattice.inputs`: nodes in topological order, ``in_ptr[v]``
 the edges into node v, ``tail[e]`` the node an edge leaves. Every decoder obeys one tie rule: of two
 equally good paths the one wins that has the smaller edge number at the last edge where they differ.
 Paths are returned as ``ptr, edges``; where there is no such path it is empty.

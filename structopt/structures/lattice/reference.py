@@ -24,7 +24,7 @@ import networkx as nx
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.structures.lattice.graph import Paths
+from structopt.structures.lattice.inputs import Paths
 
 
 def best_path(score: Floats, node_ptr: Ints, in_ptr: Ints, tail: Ints) -> Paths:

@@ -18,23 +18,19 @@ which the worst-scored is violated most (LP 8). With one reference both are LP (
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.structures.base.example_shard import as_row
-from structopt.structures.base.oracles import Oracle, best_other, nearest_reference, worst_reference
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.oracles import best_other
 from structopt.structures.base.structure import Structure, check_lengths
-
-Distance = Callable[[Any, Any], float]
-
-MAX_K = 4096
-"""Outputs that are listed before the search for the most violated pair gives up its proof."""
+from structopt.structures.lattice.structure import Lattice
+from structopt.structures.losses.part_costs import PartCosts
+from structopt.structures.references.lattice_shard import LatticeReferenceShard
+from structopt.structures.references.shard import ReferenceShard
 
 
 class References(Structure):
@@ -48,7 +44,9 @@ class References(Structure):
         ``distance(reference, y)``, for :data:`nearest_reference`; the structure's loss by default.
     """
 
-    def __init__(self, structure: Structure, distance: Distance | None = None) -> None:
+    def __init__(
+        self, structure: Structure, distance: Callable[[Any, Any], float] | None = None
+    ) -> None:
         self.structure, self.distance = structure, distance
 
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -97,7 +95,9 @@ class References(Structure):
 
     def second_best(self, x: Any, weights: Floats, gold: Any) -> Any:
         """Return the best output outside the references ``gold``, or None."""
-        return next(self._bad(x, weights, gold), None)
+        shard = self.encode([x], [gold])
+        answers = shard.ask(best_other, weights)
+        return shard.bad(answers.outputs, 0) if np.isfinite(answers.score[0]) else None
 
     def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
         """Return the best output of every example."""
@@ -115,94 +115,20 @@ class References(Structure):
         """Return the inner structure's names."""
         return self.structure.feature_names()
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
+    def encode(
+        self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0
+    ) -> ReferenceShard | LatticeReferenceShard:
         """Encode examples with their references."""
         check_lengths(X, Y)
-        own = self.structure.encode_references(X, Y, distance=self.distance, start=start)
-        return ReferenceShard(self, X, Y) if own is None else own
-
-    def pair(self, oracle: Oracle, x: Any, references: Any, weights: Floats) -> Pair | None:
-        """Return the most violated (good, bad) pair, or None if nothing bad is possible."""
-        scores = [self._score(x, g, weights) for g in references]
-        lowest = min(scores)
-        if oracle is worst_reference or oracle is best_other or len(references) == 1:
-            bad = next(self._bad(x, weights, references), None)
-            return None if bad is None else Pair(references[int(np.argmin(scores))], bad, True)
-        distance = self.distance or self.structure.loss
-        best, best_value = None, -np.inf
-        for k, bad in enumerate(self._bad(x, weights, references)):
-            score = self._score(x, bad, weights)
-            if best is not None and score - lowest <= best_value:
-                return best  # no later output scores higher, and no reference lower
-            near = int(np.argmin([distance(g, bad) for g in references]))
-            if score - scores[near] > best_value:
-                best_value, best = score - scores[near], Pair(references[near], bad, True)
-            if k >= MAX_K and best is not None:
-                return Pair(best.good, best.bad, False)
-        return best
-
-    def _bad(self, x: Any, weights: Floats, references: Any) -> Iterator[Any]:
-        """Yield outputs outside the references, best first."""
-        done, k = 0, len(references) + 1
-        while True:
-            listed = self.structure.k_best(x, weights, k)
-            for y in listed[done:]:
-                if all(self.structure.loss(g, y) > 0 for g in references):
-                    yield y
-            if len(listed) < k:
-                return
-            done, k = k, 2 * k
-
-    def _score(self, x: Any, y: Any, weights: Floats) -> float:
-        return float((as_row(self.joint_features(x, y)) @ weights)[0])
-
-
-class Pair:
-    """A reference, an output outside the references, and whether no pair is violated more."""
-
-    def __init__(self, good: Any, bad: Any, exact: bool) -> None:
-        self.good, self.bad, self.exact = good, bad, exact
-
-
-class ReferenceShard(Shard):
-    """Examples with lists of references, asked one at a time."""
-
-    def __init__(self, structure: References, X: Sequence[Any], Y: Sequence[Any]) -> None:
-        self.structure, self.X, self.Y = structure, X, Y
-        self.n_examples = len(X)
-
-    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
-        """Find the most violated pair of every example."""
-        if oracle not in (best_other, nearest_reference, worst_reference):
-            raise IncompatibleError(f"References does not know the oracle {oracle.name!r}.")
-        pairs = [
-            self.structure.pair(oracle, x, references, weights)
-            for x, references in zip(self.X, self.Y, strict=True)
-        ]
-        loss, score = np.zeros(len(pairs)), np.full(len(pairs), np.inf)
-        for i, pair in enumerate(pairs):
-            if pair is not None:
-                loss[i] = self.structure.loss(self.Y[i], pair.bad)
-                score[i] = float((self._delta(i, pair) @ weights)[0])
-        return Answers(pairs, loss, score, all(p is None or p.exact for p in pairs))
-
-    def single(self, i: int) -> ReferenceShard:
-        """Return example i as a shard of its own."""
-        return ReferenceShard(self.structure, self.X[i : i + 1], self.Y[i : i + 1])
-
-    def directions(self, outputs: Any, which: Ints) -> Any:
-        """Return delta of the pairs ``which`` as sparse rows."""
-        return sp.vstack([self._delta(int(i), outputs[i]) for i in which], format="csr")
-
-    def content(self) -> Iterator[Any]:
-        """Yield the features of all references."""
-        for x, references in zip(self.X, self.Y, strict=True):
-            for y in references:
-                row = as_row(self.structure.joint_features(x, y))
-                yield from (row.data, row.indices)
-
-    def _delta(self, i: int, pair: Pair) -> Any:
-        features = self.structure.joint_features
-        return sp.csr_array(
-            as_row(features(self.X[i], pair.good)) - as_row(features(self.X[i], pair.bad))
-        )
+        if type(self).joint_features is not References.joint_features:
+            raise IncompatibleError(
+                f"{type(self).__name__} overrides joint_features(), but outputs are listed by "
+                f"{type(self.structure).__name__}: override it there."
+            )
+        inner = self.structure
+        plain = isinstance(inner, Lattice) and not inner.overridden()
+        if plain and inner.decoder == "compiled" and type(self).loss is References.loss:
+            lattices = inner.read(X, start)
+            good = [lattices.numbers(i, references) for i, references in enumerate(Y)]
+            return LatticeReferenceShard(lattices, good, PartCosts.given(inner.cost), self.distance)
+        return ReferenceShard(self, X, Y, start)

@@ -17,15 +17,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints, check_weights
-from structopt.errors import IncompatibleError
-from structopt.structures.base.oracles import Oracle, best_other, nearest_reference, worst_reference
+from structopt.arrays import Floats, Ints
+from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.oracles import Oracle, nearest_reference
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
-from structopt.structures.lattice import kernels as lattice_kernels
-from structopt.structures.lattice.graph import Lattices, Paths
-from structopt.structures.lattice.shard import Costs, Trie, edge_directions, edge_scores
-from structopt.structures.references import structure as references
+from structopt.structures.lattice import kernels
+from structopt.structures.lattice.inputs import Lattices, Path, Paths
+from structopt.structures.lattice.shard import edge_costs, edge_directions, edge_scores
+from structopt.structures.lattice.trie import Trie
+from structopt.structures.losses.part_costs import PartCosts
+from structopt.structures.references import shard as listed_shard
 
 
 class Pairs(NamedTuple):
@@ -43,7 +45,7 @@ class LatticeReferenceShard(Shard):
     lattices : Lattices
     good : list of lists of arrays
         The references of each lattice, as edge numbers.
-    costs : Costs
+    costs : PartCosts
         Of the structural distance, if there is no other.
     distance : callable, optional
         ``distance(reference, y)`` on paths as users write them.
@@ -53,26 +55,21 @@ class LatticeReferenceShard(Shard):
         self,
         lattices: Lattices,
         good: Sequence[Sequence[Ints]],
-        costs: Costs,
+        costs: PartCosts,
         distance: Callable[[Any, Any], float] | None = None,
     ) -> None:
-        self.lattices, self.costs, self.distance = lattices, costs, distance
-        self.base, self.n_examples = lattices.base, lattices.n_examples
+        self.lattices, self.costs, self.distance = lattices, edge_costs(costs), distance
+        self.base, self.n_examples, self.start = lattices.base, lattices.n_examples, lattices.start
+        self.rows = InputRows(self.base, *self.base.shape, None)
         self.good = [Paths.stacked(paths) for paths in good]
         self._trie = Trie.of(lattices, good)
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Find the most violated pair of every lattice."""
-        if oracle not in (best_other, nearest_reference, worst_reference):
-            raise IncompatibleError(f"References does not know the oracle {oracle.name!r}.")
-        lattices = self.lattices
-        checked = check_weights(weights, self.base.shape[1])
-        score = edge_scores(self.base, checked, 0, len(lattices.tail))
-        bad = Paths(
-            *lattice_kernels.best_outside(
-                score, lattices.node_ptr, lattices.in_ptr, lattices.tail, *self._trie
-            )
-        )
+        if oracle not in listed_shard.KNOWN:
+            raise self._unknown(oracle)
+        score = edge_scores(self.rows, weights)
+        bad = Paths(*kernels.best_outside(score, *self.lattices.layout, *self._trie))
         pairs, exact = [], True
         for i, good in enumerate(self.good):
             # summed edge by edge, as the kernels do: a slice's sum may round another way
@@ -83,7 +80,7 @@ class LatticeReferenceShard(Shard):
                 exact = exact and proven
             pairs.append(pair)
         found = Pairs(*(Paths.stacked(paths) for paths in zip(*pairs, strict=True)))
-        _, delta = lattice_kernels.compare(score, *found.good, *found.bad, *self.costs)
+        _, delta = kernels.compare(score, *found.good, *found.bad, *self.costs)
         none = np.diff(found.bad.ptr) == 0
         delta[none] = np.inf  # nothing but the references is possible
         loss = np.array(
@@ -94,22 +91,24 @@ class LatticeReferenceShard(Shard):
         )
         return Answers(found, loss, delta, exact)
 
+    def bad(self, outputs: Any, i: int) -> Path:
+        """Return the path outside the references of an answer's pair i."""
+        return self.lattices.named(outputs.bad.of(i))
+
     def _nearest(self, i: int, score: Floats, values: Floats) -> tuple[tuple[Ints, Ints], bool]:
         """Return the most violated (good, bad) pair of lattice i, and whether that is proven."""
         first, stop = self.lattices.edge_ptr[i : i + 2].tolist()
         layout, good = self.lattices.one(i), self.good[i]
         k = len(values) + 8
         while True:
-            ptr, edges, value = lattice_kernels.k_best(score[first:stop], *layout, k)
+            ptr, edges, value = kernels.k_best(score[first:stop], *layout, k)
             listed = Paths(ptr, edges + first)
             if self.distance is None:
-                r, g, proven = lattice_kernels.nearest_pair(
-                    *listed, value, *good, values, *self.costs
-                )
+                r, g, proven = kernels.nearest_pair(*listed, value, *good, values, *self.costs)
             else:
                 r, g, proven = self._nearest_by_distance(i, listed, value, values)
             proven = proven or len(value) < k
-            if proven or (k >= references.MAX_K and r >= 0):
+            if proven or (k >= listed_shard.MAX_K and r >= 0):
                 return (good.of(int(g)), listed.of(int(r))), bool(proven)
             k *= 4
 
@@ -131,7 +130,7 @@ class LatticeReferenceShard(Shard):
 
     def _distances(self, i: int, path: Ints, distance: Any) -> Floats:
         if distance is None:
-            return np.asarray(lattice_kernels.distances(*self.good[i], path, *self.costs))
+            return np.asarray(kernels.distances(*self.good[i], path, *self.costs))
         named, good = self.lattices.named, self.good[i]
         return np.array(
             [distance(named(good.of(g)), named(path)) for g in range(len(good.ptr) - 1)]
@@ -139,13 +138,13 @@ class LatticeReferenceShard(Shard):
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the pairs ``which``: the edges in which good and bad differ."""
-        parts = lattice_kernels.differing_edges(*outputs.good, *outputs.bad, which)
+        parts = kernels.differing_edges(*outputs.good, *outputs.bad, which)
         return edge_directions(*parts)
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         yield from super().content()
-        yield from (self.lattices.node_ptr, self.lattices.in_ptr, self.lattices.tail)
+        yield from self.lattices.layout
         yield np.array(self.costs)
         for good in self.good:
             yield from good

@@ -16,7 +16,7 @@ enter, and among those in the order of ``graph.edges``. The edges into node v ar
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -106,14 +106,35 @@ class Lattices:
         """The node each edge enters."""
         return np.repeat(np.arange(len(self.in_ptr) - 1), np.diff(self.in_ptr))
 
+    @property
+    def layout(self) -> tuple[Ints, Ints, Ints]:
+        """What the decoders read: ``node_ptr``, ``in_ptr`` and ``tail``."""
+        return self.node_ptr, self.in_ptr, self.tail
+
+    def part(self, a: int, b: int) -> Lattices:
+        """Return lattices a to b - 1, numbered from 0, with the features of all."""
+        nodes = self.node_ptr[a : b + 1]
+        in_ptr = self.in_ptr[nodes[0] : nodes[-1] + 1]
+        own = slice(int(in_ptr[0]), int(in_ptr[-1]))
+        return replace(
+            self,
+            node_ptr=nodes - nodes[0],
+            in_ptr=in_ptr - in_ptr[0],
+            tail=self.tail[own] - nodes[0],
+            edges=self.edges[own],
+            start=self.start + a,
+        )
+
     def one(self, i: int) -> tuple[Ints, Ints]:
         """Return ``in_ptr`` and ``tail`` of lattice i on its own, numbered from 0."""
         first, stop = int(self.node_ptr[i]), int(self.node_ptr[i + 1])
         in_ptr = self.in_ptr[first : stop + 1]
         return in_ptr - in_ptr[0], self.tail[in_ptr[0] : in_ptr[-1]] - first
 
-    def paths(self, Y: Sequence[Any]) -> Paths:
-        """Return the gold paths as edge numbers, one per lattice."""
+    def paths(self, Y: Sequence[Any] | None) -> Paths:
+        """Return the gold paths as edge numbers, one per lattice; empty ones without Y."""
+        if Y is None:
+            return Paths.stacked([()] * self.n_examples)
         return Paths.stacked([self.numbers(i, [y])[0] for i, y in enumerate(Y)])
 
     def numbers(self, i: int, references: Any) -> list[Ints]:

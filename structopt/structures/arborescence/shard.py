@@ -56,7 +56,7 @@ class ArborescenceShard(Shard):
         decoder: str = "compiled",
     ) -> None:  # fmt: skip
         self.base = base_matrix(sentences.features)
-        self.rows = InputRows(self.base, *self.base.shape, None)  # summed in one order, always
+        self.rows = InputRows.over(self.base)
         self.arcs, self.head, self.dependent, self.tokens = sentences[1:]
         self.gold, self.single_root, self.start = gold, single_root, start
         self.decoder, self.n_examples = decoder, len(self.tokens) - 1

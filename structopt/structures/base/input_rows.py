@@ -54,6 +54,11 @@ class InputRows:
         sparse = sp.issparse(matrix) or base.indptr[n_rows] < MAX_DENSITY * matrix.size
         return cls(base, n_rows, n_inputs, None if sparse else matrix)
 
+    @classmethod
+    def over(cls, base: Any) -> InputRows:
+        """Return all rows of a base, which are summed in one order however they are cut."""
+        return cls(base, base.shape[0], base.shape[1], None)
+
     def __len__(self) -> int:
         return len(self._ends) - 1
 

@@ -118,11 +118,11 @@ class VectorShard(Shard):
             for r, (mask, over) in enumerate(found):
                 outputs[r, a:b], excess[r, i], missing[r, i] = mask, over, False
         answers = []
-        for output, over, none in zip(outputs, excess, missing, strict=True):
+        for output, open_, none in zip(outputs, excess, missing, strict=True):
             change = self.gold.astype(np.float64) - output
             score = self._summed(scores * change)
             score[none] = np.inf  # nothing but gold is possible
-            answers.append(Answers(output, self._summed(-self.added * change), score, excess=over))
+            answers.append(Answers(output, self._summed(-self.added * change), score, excess=open_))
         return answers
 
     def _summed(self, values: Floats) -> Floats:

@@ -10,6 +10,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.structures.base.small import Small, numbers
 from structopt.structures.cut.structure import GraphCut
+from structopt.structures.losses.hamming import Hamming
 
 
 def small(rng: np.random.Generator) -> Small:
@@ -39,5 +40,5 @@ def small(rng: np.random.Generator) -> Small:
 
     X = [draw() for _ in range(3)]
     Y = [rng.integers(2, size=len(x[1])).tolist() for x in X]
-    structure = GraphCut(class_weight={1: 1.5} if weighted else None, decoder=decoder)
+    structure = GraphCut(loss=Hamming({1: 1.5}) if weighted else None, decoder=decoder)
     return Small(structure, X, Y, outputs, features, loss, tol=1e-8)

@@ -44,7 +44,7 @@ class LatticeShard(Shard):
         self.lattices, self.paths, self.costs, self.decoder = lattices, gold, costs, decoder
         self.base, self.gold, self.n_examples = lattices.base, gold.edges, lattices.n_examples
         self.start = lattices.start
-        self.rows = InputRows(self.base, *self.base.shape, None)
+        self.rows = InputRows.over(self.base)
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every lattice."""

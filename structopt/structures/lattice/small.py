@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from structopt.arrays import Floats
 from structopt.structures.base.small import Small, chosen, numbers
 from structopt.structures.lattice.structure import Lattice
+from structopt.structures.losses.part_costs import PartCosts
 
 
 def every_path(graph: Any) -> list[Any]:
@@ -84,5 +85,5 @@ def small(rng: np.random.Generator) -> Small:
         return extra * len(set(y) - set(gold)) + missed * len(set(gold) - set(y))
 
     Y = [chosen(rng, every_path(x)) for x in X]
-    structure = Lattice(extra=extra, missed=missed, decoder=decoder)
+    structure = Lattice(loss=PartCosts(extra, missed), decoder=decoder)
     return Small(structure, X, Y, every_path, features, loss, ordered="all")

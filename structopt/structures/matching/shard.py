@@ -62,10 +62,10 @@ class MatchingShard(VectorShard):
         """Return up to k heaviest matchings of pair i, without ``known``."""
         own = self.searches[i]
         if known is not None:
-            found = [own.best_other(scores, known)]
-        else:
-            found = [own.best(scores)] if k == 1 else own.k_best(scores, k)
-        return [(mask, 0.0) for mask in found if mask is not None]
+            other = own.best_other(scores, known)
+            return [] if other is None else [(other, 0.0)]
+        found = [own.best(scores)] if k == 1 else own.k_best(scores, k)
+        return [(mask, 0.0) for mask in found]
 
     def relaxation(self) -> MatchingRelaxation:
         """Return all matchings as one polytope."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.structures.base.small import Small, chosen, numbers
+from structopt.structures.losses.part_costs import PartCosts
 from structopt.structures.matching.inputs import CandidateEdges
 from structopt.structures.matching.structure import Matching
 
@@ -54,4 +55,5 @@ def small(rng: np.random.Generator) -> Small:
 
     X = [draw() for _ in range(3)]
     Y = [chosen(rng, outputs(x)) for x in X]
-    return Small(Matching(more, less, decoder=decoder), X, Y, outputs, features, loss)
+    structure = Matching(PartCosts(more, less), decoder=decoder)
+    return Small(structure, X, Y, outputs, features, loss)

@@ -9,6 +9,7 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.structures.base.small import Small, chosen, numbers
+from structopt.structures.losses.part_costs import PartCosts
 from structopt.structures.program.structure import BooleanProgram
 
 
@@ -32,6 +33,6 @@ def small(rng: np.random.Generator) -> Small:
     def loss(gold: Any, y: Any) -> float:
         return float(cost @ (np.array(gold) != np.array(y)))
 
-    structure = BooleanProgram(budget, np.asarray, cost=cost)
+    structure = BooleanProgram(budget, np.asarray, loss=PartCosts(cost, cost))
     Y = [chosen(rng, outputs) for _ in X]
     return Small(structure, X, Y, lambda x: outputs, features, loss, tol=1e-7)

@@ -118,7 +118,7 @@ class BooleanProgram(PackedStructure):
             gold = np.zeros(matrix.shape[0], dtype=bool)
             if Y is not None:
                 gold = _output(Y[i], len(gold), start + i)
-                if not program.contains(gold):
+                if not program.contains(gold.astype(np.float64)):
                     raise InfeasibleError(
                         f"The gold output of example {start + i} breaks its constraints: correct "
                         "one of them.",
@@ -206,4 +206,5 @@ def _output(y: Any, parts: int, example: int | None = None) -> Mask:
             f"{where} must hold {parts} numbers 0 or 1, one for each part; got {y!r}.",
             example=example,
         )
-    return z == 1
+    mask: Mask = z == 1
+    return mask

@@ -60,7 +60,7 @@ class LatticeReferenceShard(Shard):
     ) -> None:
         self.lattices, self.costs, self.distance = lattices, edge_costs(costs), distance
         self.base, self.n_examples, self.start = lattices.base, lattices.n_examples, lattices.start
-        self.rows = InputRows(self.base, *self.base.shape, None)
+        self.rows = InputRows.over(self.base)
         self.good = [Paths.stacked(paths) for paths in good]
         self._trie = Trie.of(lattices, good)
 

@@ -118,7 +118,7 @@ class References(Structure):
     def encode(
         self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0
     ) -> ReferenceShard | LatticeReferenceShard:
-        """Encode examples with their references."""
+        """Encode examples with their references; a lattice has an oracle of its own for them."""
         check_lengths(X, Y)
         if type(self).joint_features is not References.joint_features:
             raise IncompatibleError(
@@ -126,8 +126,8 @@ class References(Structure):
                 f"{type(self.structure).__name__}: override it there."
             )
         inner = self.structure
-        plain = isinstance(inner, Lattice) and not inner.overridden()
-        if plain and inner.decoder == "compiled" and type(self).loss is References.loss:
+        written = type(self).loss is not References.loss
+        if isinstance(inner, Lattice) and not written and not inner.overridden():
             lattices = inner.read(X, start)
             good = [lattices.numbers(i, references) for i, references in enumerate(Y)]
             return LatticeReferenceShard(lattices, good, PartCosts.given(inner.cost), self.distance)

@@ -20,6 +20,7 @@ from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.number import Number
 from structopt.lab.reproduce.saddle_m3n import curves as saddle_curves
 from structopt.learn.metrics import alignment_error_rate
+from structopt.structures.losses.part_costs import PartCosts
 from structopt.structures.matching.structure import Matching
 
 MISSED = 3.0
@@ -109,7 +110,7 @@ class Alignments:
         )
         known = list(zip(X, gold.sure, gold.possible, strict=True))[:train]
         Y = [one_to_one(sure or possible, x.shape[:2]) for x, sure, possible in known]
-        structure = Matching(false_negative=MISSED).fitted(X[:train], Y)
+        structure = Matching(PartCosts(missed=MISSED)).fitted(X[:train], Y)
         sets = {
             "validation": (X_dev, dev.sure, dev.possible),
             "test": (X[held:], gold.sure[held:], gold.possible[held:]),

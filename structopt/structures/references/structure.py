@@ -125,9 +125,10 @@ class References(Structure):
                 f"{type(self).__name__} overrides joint_features(), but outputs are listed by "
                 f"{type(self.structure).__name__}: override it there."
             )
-        inner = self.structure
-        written = type(self).loss is not References.loss
-        if isinstance(inner, Lattice) and not written and not inner.overridden():
+        inner, written = self.structure, type(self).loss is not References.loss
+        if isinstance(inner, Lattice) and not (
+            written or inner.overridden() or inner.decoder == "networkx"
+        ):
             lattices = inner.read(X, start)
             good = [lattices.numbers(i, references) for i, references in enumerate(Y)]
             return LatticeReferenceShard(lattices, good, PartCosts.given(inner.cost), self.distance)

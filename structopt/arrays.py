@@ -52,6 +52,24 @@ def as_matrix(x: Any, *, name: str = "X", example: int | None = None) -> Any:
     return array
 
 
+def count(examples: Any, name: str = "X") -> int:
+    """Return how many examples there are; refuse what is no sequence of them.
+
+    >>> count(range(3)), count(np.zeros((2, 5)))
+    (3, 2)
+    """
+    shape = getattr(examples, "shape", None)  # a sparse matrix has no len
+    if isinstance(shape, tuple) and shape:
+        return int(shape[0])
+    sized = hasattr(examples, "__len__") and hasattr(examples, "__getitem__")
+    if shape is None and sized and not isinstance(examples, bytes | Mapping | type):
+        return len(examples)
+    raise InvalidInputError(
+        f"{name} is a {type(examples).__name__}: give a sequence with one entry per example, such "
+        "as a list or an array."
+    )
+
+
 def check_columns(matrix: Any, n_inputs: int, *, name: str, example: int | None = None) -> None:
     """Refuse a matrix whose number of columns is not ``n_inputs``."""
     if matrix.shape[1] != n_inputs:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from typing import TypedDict
 
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, NonNegative, PositiveOrInfinite, check_annotated
 from structopt.run.events import Callback
 
 
@@ -33,25 +33,21 @@ class Limits:
     >>> Limits(max_iter=0)
     Traceback (most recent call last):
     ...
-    structopt.errors.InvalidInputError: max_iter must be >= 1 and time_limit > 0; got 0 and None.
+    structopt.errors.InvalidInputError: max_iter must be an integer >= 1 or None; got 0 (Limits).
     """
 
-    tol: float = 1e-3
-    abs_tol: float = 0.0
-    max_iter: int | None = None
-    time_limit: float | None = None
+    tol: NonNegative = 1e-3
+    abs_tol: NonNegative = 0.0
+    max_iter: Count | None = None
+    time_limit: PositiveOrInfinite | None = None
     callbacks: Sequence[Callback] = ()
 
     def __post_init__(self) -> None:
-        if not (0 <= self.tol < math.inf and 0 <= self.abs_tol < math.inf):
+        check_annotated(Limits.__init__, vars(self), "Limits")
+        given = self.callbacks if isinstance(self.callbacks, Sequence) else (self.callbacks,)
+        if not all(callable(callback) for callback in given):
             raise InvalidInputError(
-                f"tol and abs_tol must be finite and >= 0; got {self.tol}, {self.abs_tol}."
-            )
-        late = self.time_limit is not None and not self.time_limit > 0
-        if late or (self.max_iter is not None and self.max_iter < 1):
-            raise InvalidInputError(
-                f"max_iter must be >= 1 and time_limit > 0; got {self.max_iter} and "
-                f"{self.time_limit}."
+                f"callbacks must be functions of a Round; got {self.callbacks!r} (Limits)."
             )
         object.__setattr__(self, "callbacks", tuple(self.callbacks))
 

@@ -470,7 +470,7 @@ def test_a_shard_without_singles_is_refused(words):
 @pytest.mark.parametrize(
     ("method", "options", "said"),
     [
-        (Perceptron, {"max_iter": 0}, "max_iter must be >= 1 and time_limit > 0; got 0"),
+        (Perceptron, {"max_iter": 0}, "max_iter must be an integer >= 1 or None; got 0"),
         (Perceptron, {"learning_rate": 0.0}, "learning_rate must be a finite number > 0"),
         (Perceptron, {"learning_rate": float("nan")}, "learning_rate"),
         (Perceptron, {"time_limit": -1.0}, "time_limit"),

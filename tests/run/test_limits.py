@@ -13,11 +13,11 @@ from structopt.run.result import STATUSES, UNFINISHED, Stop
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"tol": -1.0}, "tol and abs_tol"),
-        ({"abs_tol": np.inf}, "tol and abs_tol"),
-        ({"tol": np.nan}, "tol and abs_tol"),
-        ({"max_iter": 0}, "max_iter must be >= 1"),
-        ({"time_limit": 0.0}, "time_limit > 0"),
+        ({"tol": -1.0}, "tol must be a finite number >= 0"),
+        ({"abs_tol": np.inf}, "abs_tol must be a finite number >= 0"),
+        ({"tol": np.nan}, "tol must be a finite number >= 0"),
+        ({"max_iter": 0}, "max_iter must be an integer >= 1"),
+        ({"time_limit": 0.0}, "time_limit must be a number > 0"),
     ],
 )
 def test_limits_that_are_none_are_refused(given, said):

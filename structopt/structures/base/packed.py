@@ -40,7 +40,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, count
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
 from structopt.structures.base.oracles import (
     Oracle,
@@ -131,7 +131,7 @@ class PackedStructure(Structure):
         if "argmax" in self.overridden():
             return super().predict(X, weights)
         self._check("argmax", "joint_features")
-        if (X.shape[0] if hasattr(X, "shape") else len(X)) == 0:
+        if count(X) == 0:
             return []
         shard = self.pack(X, None)
         return self._unpacked(shard, shard.argmax(weights))
@@ -139,7 +139,7 @@ class PackedStructure(Structure):
     def marginals(self, X: Any, weights: Floats) -> list[Floats]:
         """Return, for every example, the probability of each label at each part."""
         self._check("marginals")
-        return self.pack(X, None).marginals(weights) if len(X) else []
+        return self.pack(X, None).marginals(weights) if count(X) else []
 
     # ------------------------------------------------------------------ overrides
     @classmethod

@@ -25,7 +25,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, count
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Parameters
 from structopt.structures.base.example_shard import ExampleShard, as_row, check_given
@@ -184,10 +184,10 @@ class Structure(Parameters):
 
 def check_lengths(X: Sequence[Any], Y: Sequence[Any]) -> None:
     """Refuse an empty data set and inputs and outputs of different number."""
-    n_inputs = X.shape[0] if hasattr(X, "shape") else len(X)  # a sparse matrix has no len
-    if n_inputs != len(Y):
+    n_inputs, n_outputs = count(X, "X"), count(Y, "Y")
+    if n_inputs != n_outputs:
         raise InvalidInputError(
-            f"{n_inputs} inputs but {len(Y)} outputs: give one output per input."
+            f"{n_inputs} inputs but {n_outputs} outputs: give one output per input."
         )
     if n_inputs == 0:
         raise InvalidInputError("The data set is empty: give at least one example.")

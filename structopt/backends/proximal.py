@@ -50,7 +50,7 @@ class Proximal(Backend):
         Sweeps of the ascent in one move.
     relax : float
         How far the centre moves: 1 to the solution, up to 2 beyond.
-    seed : int
+    random_state : int
         Of the order in which groups are visited.
     """
 
@@ -60,9 +60,14 @@ class Proximal(Backend):
     finisher = "highs"
 
     def __init__(
-        self, *, step: float | None = None, sweeps: int = 2, relax: float = 1.5, seed: int = 0
+        self,
+        *,
+        step: float | None = None,
+        sweeps: int = 2,
+        relax: float = 1.5,
+        random_state: int = 0,
     ) -> None:
-        self.step, self.sweeps, self.relax, self.seed = step, sweeps, relax, seed
+        self.step, self.sweeps, self.relax, self.random_state = step, sweeps, relax, random_state
 
     def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
         """Return why the master is not of this backend's form, or None."""
@@ -77,7 +82,9 @@ class Proximal(Backend):
         program = master.program
         assert program is not None, "refusal() turns conic masters away"
         self._program = program
-        self._ascent = Ascent(max_sweeps=self.sweeps, momentum=False, seed=self.seed)
+        self._ascent = Ascent(
+            max_sweeps=self.sweeps, momentum=False, random_state=self.random_state
+        )
         self._ascent.start(SimpleNamespace(program=_with_proximal_term(program)))
         weights = program.weights
         self._centre = np.clip(0.0 * program.q[weights], program.lb[weights], program.ub[weights])

@@ -33,7 +33,9 @@ def make(backend: str | Backend) -> Backend:
     raise InvalidInputError(f"Unknown backend {backend!r}; choose from {['auto', *names()]}.")
 
 
-def choose(backend: str | Backend, master: RestrictedMaster, seed: int | None = None) -> Backend:
+def choose(
+    backend: str | Backend, master: RestrictedMaster, random_state: int | None = None
+) -> Backend:
     """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
     samples = master.samples()
 
@@ -48,6 +50,6 @@ def choose(backend: str | Backend, master: RestrictedMaster, seed: int | None = 
         if (reason := chosen.refusal(master.program, samples)) is not None:
             takers = [name for name in names() if takes(make(name))]
             raise IncompatibleError(f"{reason} Backends that take it: {takers}.")
-    if seed is not None and "seed" in chosen.get_params():
-        chosen.set_params(seed=seed)
+    if random_state is not None and "random_state" in chosen.get_params():
+        chosen.set_params(random_state=random_state)
     return chosen

@@ -285,8 +285,8 @@ class CuttingPlane(Method):
     # ------------------------------------------------------------------ before and after
     def _start(self) -> None:
         """Choose a backend and set it up without cuts."""
-        backend, seed = self._asked
-        self.backend = registry.choose(backend, self.master, seed)
+        backend, random_state = self._asked
+        self.backend = registry.choose(backend, self.master, random_state)
         self.backend.start(self.master)
 
     def _adopt(self, weights: Floats, cuts: CutSet | None) -> None:

@@ -78,7 +78,7 @@ class Ascent(Backend):
         Steps inside one block, in one visit, at most.
     momentum : bool
         Whether multipliers are carried on between sweeps. Not worth it for a few sweeps a solve.
-    seed : int
+    random_state : int
         Of the order in which groups are visited.
     """
 
@@ -89,9 +89,14 @@ class Ascent(Backend):
     finisher = "clarabel"
 
     def __init__(
-        self, *, max_sweeps: int = 500, steps: int = 10, momentum: bool = True, seed: int = 0
+        self,
+        *,
+        max_sweeps: int = 500,
+        steps: int = 10,
+        momentum: bool = True,
+        random_state: int = 0,
     ) -> None:
-        self.max_sweeps, self.steps, self.seed = max_sweeps, steps, seed
+        self.max_sweeps, self.steps, self.random_state = max_sweeps, steps, random_state
         self.momentum = momentum
 
     # ------------------------------------------------------------------ recognising the form
@@ -110,7 +115,7 @@ class Ascent(Backend):
         program = self._bind(master)
         self._slack_of = np.full(program.size, -1, dtype=np.int64)
         self._slack_of[program.slacks] = np.arange(len(program.slacks))
-        self._random = np.random.default_rng(self.seed)
+        self._random = np.random.default_rng(self.random_state)
         self._n_rows = self._n_groups = 0
         self._n_groups = len(program.slacks)
         none = Directions(np.zeros(1, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))

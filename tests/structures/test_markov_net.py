@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.structures.markov_net import shard as markov_net_shard
+from structopt.structures.markov_net import search as markov_net_shard
 
 
 @st.composite

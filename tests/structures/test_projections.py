@@ -15,7 +15,7 @@ from structopt.formulations.l1_ball_m3n import L1BallM3N
 from structopt.methods.subgradient.l1_ball import project_l1_ball
 from structopt.structures.cut.projection import CutPolytope
 from structopt.structures.matching.projection import MatchingPolytope
-from structopt.structures.multiclass.simplex import project_simplex
+from structopt.structures.multiclass.projection import project_simplex
 
 entries = st.lists(st.integers(-4, 4).map(lambda k: k / 2), min_size=1, max_size=6)
 

@@ -18,7 +18,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from structopt.structures.multiclass.simplex import Projection, project_simplex
+from structopt.structures.multiclass.projection import Projection, project_simplex
 
 
 def project_l1_ball(v: ArrayLike, radius: ArrayLike = 1.0) -> Projection:

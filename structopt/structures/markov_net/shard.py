@@ -1,126 +1,23 @@
-r"""Pairwise Markov nets encoded for a pass, and how the best labelling of one is found.
+r"""Pairwise Markov nets encoded for a pass: the inputs of all nodes and edges in one base.
 
-Compiled message passing gives a labelling and a bound. Where they meet, the labelling is exact;
-where they do not, the relaxation over the local polytope is solved by HiGHS if the net is small,
-
-    sum_k z[s, k] = 1,   sum_k e[st, j, k] = z[s, j],   sum_j e[st, j, k] = z[t, k],
-
-and what is still open is the answer's `excess`.
+What a search leaves open is the answer's `excess`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
-from structopt.structures.base.integer.rows import Rows
-from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.base.oracles import Oracle, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.markov_net import kernels
-
-MAX_SWEEPS = 200
-SMALL = 5000
-"""Edge parts (edges times K^2) up to which HiGHS solves a relaxation that messages leave open: some
-tenths of a second at this size."""
-
-
-@dataclass(frozen=True)
-class Net:
-    """One graph: inputs of nodes and edges, edges as pairs of node numbers, and its shape.
-
-    Nodes are numbered in the order of a search from the roots, so that in a forest every node has
-    at most one neighbour before it; ``given`` holds them in the order of the user's graph.
-    """
-
-    given: list[Any]
-    nodes: list[Any]
-    node_inputs: Floats
-    edges: Ints
-    edge_inputs: Floats
-    forest: bool
-
-    def incidence(self) -> tuple[Ints, Ints, Ints]:
-        """Return for each node (as CSR) its edges, and on which side of them it stands."""
-        m = len(self.edges)
-        node = self.edges.T.ravel()
-        order = np.argsort(node, kind="stable")
-        count = np.bincount(node, minlength=len(self.nodes))
-        ptr = np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
-        edge, side = np.tile(np.arange(m), 2), np.repeat([0, 1], m)
-        return ptr, edge[order].astype(np.int64), side[order].astype(np.int64)
-
-
-class Decoder:
-    """Finds the best labelling of one net for given scores.
-
-    Parameters
-    ----------
-    net : Net
-    n_labels : int
-    branch : bool
-        Whether to close what relaxations leave open by branch and bound.
-    """
-
-    def __init__(self, net: Net, n_labels: int, branch: bool) -> None:
-        self.net, self.n_labels, self.branch = net, n_labels, branch
-        self._incidence = net.incidence()
-        self._program: IntegerProgram | None = None
-
-    def best(self, unary: Floats, pair: Floats) -> tuple[Ints, float]:
-        """Return labels and how far the true optimum may lie above their score."""
-        net = self.net
-        size = float(np.abs(unary).max(axis=1).sum() + np.abs(pair).max(axis=(1, 2)).sum())
-        labels, value, bound = kernels.decode(
-            unary, pair, net.edges, *self._incidence, net.forest, MAX_SWEEPS, 1e-10 * size
-        )
-        noise = 1e-9 * size
-        if not (self.branch or len(net.edges) * self.n_labels**2 <= SMALL) or (
-            bound - value <= noise
-        ):
-            # a difference in the last digits of the sums is no better labelling
-            return labels, 0.0 if bound - value <= noise else bound - value
-        scores = np.concatenate([unary.ravel(), pair.ravel()])
-        if self._program is None:
-            self._program = IntegerProgram(self._local_polytope())
-        nodes = unary.size
-        if self.branch:
-            found = self._program.maximize(scores)
-            assert found is not None, "every net has a labelling"
-            return np.argmax(found.point[:nodes].reshape(unary.shape), axis=1), found.excess
-        relaxed = self._program.relax(scores)
-        assert relaxed is not None, "every net has a labelling"
-        other = np.argmax(relaxed.values[:nodes].reshape(unary.shape), axis=1)
-        other_value = kernels.score(unary, pair, net.edges, other)
-        if other_value > value:
-            labels, value = other, other_value
-        over = min(bound, relaxed.bound) - value
-        return labels, 0.0 if over <= noise else over
-
-    def _local_polytope(self) -> Rows:
-        n, m, K = len(self.net.nodes), len(self.net.edges), self.n_labels
-        one = sp.kron(sp.eye_array(n), np.ones((1, K)))
-        blocks: list[list[Any]] = [[one, sp.csr_array((n, m * K * K))]]
-        flows = (
-            sp.kron(sp.eye_array(m * K), np.ones((1, K))),
-            sp.kron(sp.eye_array(m), sp.kron(np.ones((1, K)), sp.eye_array(K))),
-        )
-        for side, flow in enumerate(flows):
-            column = (self.net.edges[:, side, None] * K + np.arange(K)).ravel()
-            at = sp.csr_array((np.ones(m * K), (np.arange(m * K), column)), shape=(m * K, n * K))
-            blocks.append([-at, flow])
-        side_values = np.concatenate([np.ones(n), np.zeros(2 * m * K)])
-        columns = n * K + m * K * K
-        return Rows(
-            sp.csr_array(sp.block_array(blocks)), side_values, side_values, np.zeros(columns),
-            np.ones(columns), np.arange(columns) < n * K, columns,
-        )  # fmt: skip
+from structopt.structures.markov_net.inputs import Net
+from structopt.structures.markov_net.search import NetSearch
 
 
 class MarkovNetShard(Shard):
@@ -142,7 +39,7 @@ class MarkovNetShard(Shard):
         "ends": ("gold", "cost", "node_inputs"),
         "edge_ends": ("edges", "edge_inputs"),
     }
-    each = ("nets", "decoders")
+    each = ("nets", "searches")
 
     def __init__(
         self, nets: Sequence[Net], golds: Sequence[Ints], class_weight: Floats, pairs: Ints,
@@ -167,7 +64,7 @@ class MarkovNetShard(Shard):
         ends = np.concatenate([[0], np.cumsum(np.repeat([nodes, edges], [n, m]))])
         shape = (n + m, max(nodes, edges))
         self.base = base_matrix(sp.csr_array((numbers, column, ends), shape=shape))
-        self.decoders = [Decoder(net, self.n_labels, branch) for net in nets]
+        self.searches = [NetSearch(net, self.n_labels, branch) for net in nets]
         self.first = (0, n)  # where own nodes and edges begin in base
 
     def part(self, a: int, b: int) -> Self:
@@ -241,10 +138,10 @@ class MarkovNetShard(Shard):
         n = self.n_examples
         outputs = self.gold.copy()
         loss, score, excess = np.zeros(n), np.zeros(n), np.zeros(n)
-        for i, decoder in enumerate(self.decoders):
+        for i, search in enumerate(self.searches):
             a, b = int(self.ends[i]), int(self.ends[i + 1])
             c, d = int(self.edge_ends[i]), int(self.edge_ends[i + 1])
-            labels, excess[i] = decoder.best(asked[a:b], asked_pair[c:d])
+            labels, excess[i] = search.best(asked[a:b], asked_pair[c:d])
             gold, edges = self.gold[a:b], self.nets[i].edges
             outputs[a:b] = labels
             loss[i] = self.cost[a:b] @ (labels != gold)

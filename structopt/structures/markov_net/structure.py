@@ -22,16 +22,24 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
-import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.losses.hamming import Hamming
-from structopt.structures.markov_net.shard import MarkovNetShard, Net
+from structopt.structures.markov_net.inputs import (
+    Net,
+    check_graph,
+    edge_inputs,
+    is_forest,
+    labels_of,
+    node_inputs,
+    read_net,
+)
+from structopt.structures.markov_net.shard import MarkovNetShard
 
 
 class MarkovNet(LabelledStructure):
@@ -88,12 +96,12 @@ class MarkovNet(LabelledStructure):
         """Return a copy that knows the labels, their weights and the dimensions."""
         check_lengths(X, Y)
         pairs = enumerate(zip(X, Y, strict=True))
-        fitted = self._with_labels([_in_order(x, y, i) for i, (x, y) in pairs])
+        fitted = self._with_labels([labels_of(x, y, i) for i, (x, y) in pairs])
         fitted.directed_ = bool(X[0].is_directed())
-        fitted.cyclic_ = not all(map(_is_forest, X))
+        fitted.cyclic_ = not all(map(is_forest, X))
         first = next((x for x in X if x.number_of_edges()), X[0])
-        fitted.n_inputs_ = fitted._inputs(X[0].nodes(data=True), self.node, "node", 0).shape[1]
-        fitted.n_edge_inputs_ = max(1, fitted._edge_inputs(first, 0)[1].shape[1])
+        fitted.n_inputs_ = node_inputs(X[0], X[0].nodes, self.node, 0).shape[1]
+        fitted.n_edge_inputs_ = edge_inputs(first, self.edge, 1, 0).shape[1]
         n_pairs = int(fitted._pairs().max()) + 1
         fitted.n_features_ = (
             len(fitted.labels_) * fitted.n_inputs_ + n_pairs * fitted.n_edge_inputs_
@@ -161,72 +169,18 @@ class MarkovNet(LabelledStructure):
         return np.maximum(table, table.T)
 
     def _net(self, x: Any, example: int = 0) -> Net:
-        """Return a checked graph as arrays, nodes in the order of a search from the roots."""
-        _check_graph(x, example)
-        if x.is_directed() != self.directed_:
+        """Return a checked graph as arrays."""
+        if check_graph(x, example).is_directed() != self.directed_:
             first = "directed" if self.directed_ else "undirected"
             raise InvalidInputError(
-                f"The first graph is {first}, that of example {example} is not.",
-                example=example,
+                f"The first graph is {first}, that of example {example} is not.", example=example
             )
-        plain = x.to_undirected(as_view=True)
-        nodes: dict[Any, None] = {}
-        for root in plain.nodes:
-            if root not in nodes:
-                nodes[root] = None
-                nodes.update(dict.fromkeys(v for _, v in nx.bfs_edges(plain, root)))
-        number = {node: s for s, node in enumerate(nodes)}
-        ordered = [(node, x.nodes[node]) for node in nodes]
-        node_inputs = self._inputs(ordered, self.node, "node", example)
-        ends, edge_inputs = self._edge_inputs(x, example)
-        edges = np.array([[number[u], number[v]] for u, v in ends], dtype=np.int64).reshape(-1, 2)
-        for what, inputs, expected in (
-            ("nodes", node_inputs, self.n_inputs_),
-            ("edges", edge_inputs, self.n_edge_inputs_),
-        ):
-            if inputs.shape[1] != expected:
-                raise InvalidInputError(
-                    f"The {what} of example {example} have {inputs.shape[1]} inputs; expected "
-                    f"{expected}.",
-                    example=example,
-                )
-        return Net(list(x.nodes), list(nodes), node_inputs, edges, edge_inputs, _is_forest(x))
-
-    def _edge_inputs(self, x: Any, example: int) -> tuple[list[tuple[Any, Any]], Floats]:
-        ends = [(u, v) for u, v in x.edges]
-        if not ends:
-            return ends, np.zeros((0, getattr(self, "n_edge_inputs_", 1)))
-        if not any(self.edge in data for _, _, data in x.edges(data=True)):
-            return ends, np.ones((len(ends), 1))
-        listed = [((u, v), data) for u, v, data in x.edges(data=True)]
-        return ends, self._inputs(listed, self.edge, "edge", example)
-
-    def _inputs(self, items: Any, attribute: str, kind: str, example: int) -> Floats:
-        """Return the attribute of nodes or edges as the rows of a matrix."""
-        rows: list[Floats] = []
-        for name, data in items:
-            try:
-                row = np.atleast_1d(np.asarray(data[attribute], dtype=np.float64))
-            except (KeyError, TypeError, ValueError):
-                row = np.zeros(0)
-            if row.ndim != 1 or not len(row) or not np.all(np.isfinite(row)):
-                raise InvalidInputError(
-                    f"The {kind} {name!r} of example {example} needs the attribute {attribute!r}, "
-                    f"a vector of finite numbers; it has {data.get(attribute)!r}.",
-                    example=example,
-                )
-            if rows and len(row) != len(rows[0]):
-                raise InvalidInputError(
-                    f"The {kind} {name!r} of example {example} has {len(row)} inputs, another "
-                    f"{kind} has {len(rows[0])}.",
-                    example=example,
-                )
-            rows.append(row)
-        return np.stack(rows)
+        given = (self.node, self.edge, self.n_inputs_, self.n_edge_inputs_)
+        return read_net(x, *given, example)
 
     def _ordered(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
         """Return the integers of y's labels in the net's order of nodes."""
-        named = dict(zip(x.nodes, _in_order(x, y, example), strict=True))
+        named = dict(zip(x.nodes, labels_of(x, y, example), strict=True))
         return self.labels_.encode([named[node] for node in net.nodes], example=example)
 
     def _pair(self, y: Any, other: Any) -> tuple[Ints, Ints]:
@@ -234,41 +188,3 @@ class MarkovNet(LabelledStructure):
             other = [other[node] for node in y]
         first, second = (z.values() if isinstance(z, Mapping) else z for z in (y, other))
         return super()._pair(first, second)
-
-
-def _is_forest(x: Any) -> bool:
-    # edges in both directions between two nodes are a cycle to message passing
-    plain = x.to_undirected(as_view=True)
-    return bool(plain.number_of_edges() == x.number_of_edges() and nx.is_forest(plain))
-
-
-def _check_graph(x: Any, example: int) -> None:
-    if not isinstance(x, nx.Graph) or x.is_multigraph():
-        raise InvalidInputError(
-            f"Example {example} is a {type(x).__name__}: give a networkx Graph or DiGraph.",
-            example=example,
-        )
-    if x.number_of_nodes() == 0:
-        raise InvalidInputError(f"The graph of example {example} has no nodes.", example=example)
-    loop = next(nx.selfloop_edges(x), None)
-    if loop is not None:
-        raise InvalidInputError(
-            f"The graph of example {example} has the edge {loop!r}, from a node to itself.",
-            example=example,
-        )
-
-
-def _in_order(x: Any, y: Any, example: int) -> list[Any]:
-    """Return the labels of y in the order of the graph's nodes."""
-    _check_graph(x, example)
-    try:
-        labels = [y[node] for node in x.nodes] if isinstance(y, Mapping) else list(y)
-    except (KeyError, TypeError):
-        labels = []
-    if len(labels) != x.number_of_nodes() or len(y) != len(labels):
-        raise InvalidInputError(
-            f"The output of example {example} must give a label to each of its "
-            f"{x.number_of_nodes()} nodes, as a mapping or in the order of the nodes; got {y!r}.",
-            example=example,
-        )
-    return labels

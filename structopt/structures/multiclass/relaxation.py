@@ -12,7 +12,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
-from structopt.structures.multiclass.simplex import project_simplex
+from structopt.structures.multiclass.projection import project_simplex
 
 
 class MulticlassRelaxation(Relaxation):

@@ -174,7 +174,8 @@ def test_every_structure_has_oracle_cases_that_agree():
         assert {row["who"] for row in rows if row["case"] == number} == set(case.contenders)
     (table,) = bench.tables(rows, [])
     assert [row[0] for row in table.rows][:3] == [
-        "chain, argmax", "hierarchy, argmax", "arborescence, argmax",
+        "chain, loss-augmented argmax", "hierarchy, loss-augmented argmax",
+        "arborescence, loss-augmented argmax",
     ]  # fmt: skip
     assert table.rows[-1][4] == "peer (not installed)"
     # a contender who finds another value is refused

@@ -1,7 +1,6 @@
 """Benchmarks run, agree and write what they say; how fast they are is not tested here."""
 
 import csv
-from dataclasses import asdict
 
 import numpy as np
 import pytest
@@ -233,7 +232,7 @@ def test_letters_growth_without_crfsuite(monkeypatch):
     def measure(learner, folds):
         if learner == "crfsuite":
             raise missing_dependency("no crfsuite here")
-        return asdict(letters_run.RUNS[learner](folds))
+        return letters_run.RUNS[learner](folds)
 
     monkeypatch.setattr(letters, "measure", measure)  # in this process: one is slow to start
     bench = letters.LettersBench("1-9", repeats=2)

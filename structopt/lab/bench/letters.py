@@ -93,8 +93,8 @@ class LettersBench(Bench):
                     f"{min(seconds):.3g}-{max(seconds):.3g}",
                     f"{middle['encode']:.3f}",
                     f"{middle['passes']}",
-                    _known(middle["objective"], ".5g"),
-                    _known(middle["gap"], ".2f"),
+                    _known(middle, "objective", ".5g"),
+                    _known(middle, "gap", ".2f"),
                     f"{100 * middle['test_error']:.2f}",
                     f"{middle['memory']:.0f}",
                 )
@@ -159,5 +159,5 @@ def _middle(runs: Sequence[Row]) -> Row:
     return sorted(runs, key=lambda row: float(row["train"]))[len(runs) // 2]
 
 
-def _known(value: float, form: str) -> str:
-    return format(value, form) if not math.isnan(value) else "-"
+def _known(row: Row, key: str, form: str) -> str:
+    return format(row[key], form) if key in row else "-"

@@ -4,6 +4,11 @@ r"""One measured training run on the handwritten words, alone in a fresh process
 
 trains on fold 1 and prints what it measured as one line of JSON. A process of its own makes peak
 memory mean something, and lets :mod:`structopt.lab.bench.letters` fix the number of threads.
+
+Told are the words trained on; CPU seconds ``encode`` (to the learner's own form) and ``train``; the
+share of letters wrong on the other folds; peak resident ``memory`` in MB when training ended;
+``passes`` over the data (or the peer's iterations). Of structopt also P and its certified ``gap``,
+one decoding pass by itself, where the wall seconds of the rounds went, and the cuts at the end.
 """
 
 from __future__ import annotations
@@ -15,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -32,53 +36,7 @@ ALPHABET = [chr(ord("a") + i) for i in range(26)]
 PASSES = 15  # timed, for the median time of one
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What one run measured; CPU seconds, of one thread.
-
-    Attributes
-    ----------
-    words : int
-        Trained on.
-    encode, train : float
-        From arrays to the learner's own form, and from there to the model.
-    test_error : float
-        Share of letters wrong on the folds that were not trained on.
-    memory : float
-        Peak resident megabytes when training ended, the interpreter and all packages included.
-    objective, gap : float
-        P and its certified gap; NaN where the learner minimises something else.
-    passes : int
-        Oracle passes over the training data, or the peer's own iterations.
-    bare_pass : float
-        One decoding pass by itself.
-    oracle, lift, solve : float
-        Where the time of the rounds went (wall seconds).
-    cuts : int
-        Cuts that stood at the end.
-    """
-
-    words: int
-    encode: float
-    train: float
-    test_error: float
-    memory: float
-    passes: int
-    objective: float = float("nan")
-    gap: float = float("nan")
-    bare_pass: float = float("nan")
-    oracle: float = float("nan")
-    lift: float = float("nan")
-    solve: float = float("nan")
-    cuts: int = 0
-
-    @property
-    def seconds(self) -> float:
-        """All CPU seconds of learning."""
-        return self.encode + self.train
-
-
-def run_structopt(folds: Sequence[int]) -> Measured:
+def run_structopt(folds: Sequence[int]) -> dict[str, Any]:
     """Train M3N on a chain with the ascent backend until the gap is certified."""
     from structopt.engines.dataset import DataSet
     from structopt.formulations.m3n import M3N
@@ -110,24 +68,25 @@ def run_structopt(folds: Sequence[int]) -> Measured:
         passes.append(time.process_time() - start)
     X, Y = load_letters([f for f in range(FOLDS) if f not in folds])
     predicted = structure.predict(X, result.weights)
-    return Measured(
-        words=data.n_examples,
-        encode=encoded - began,
-        train=trained - encoded,
-        test_error=_error(predicted, Y),
-        memory=memory,
-        passes=len(result.history),
-        objective=C * result.certificate.primal,
-        gap=C * result.certificate.gap if result.certificate.certified else float("inf"),
-        bare_pass=statistics.median(passes),
-        oracle=sum(r.oracle_seconds for r in result.history),
-        lift=sum(r.lift_seconds for r in result.history),
-        solve=sum(r.solve_seconds for r in result.history),
-        cuts=len(result.cuts),
-    )
+    certificate = result.certificate
+    return {
+        "words": data.n_examples,
+        "encode": encoded - began,
+        "train": trained - encoded,
+        "test_error": _error(predicted, Y),
+        "memory": memory,
+        "passes": len(result.history),
+        "objective": C * certificate.primal,
+        "gap": C * certificate.gap if certificate.certified else float("inf"),
+        "bare_pass": statistics.median(passes),
+        "oracle": sum(r.oracle_seconds for r in result.history),
+        "lift": sum(r.lift_seconds for r in result.history),
+        "solve": sum(r.solve_seconds for r in result.history),
+        "cuts": len(result.cuts),
+    }
 
 
-def run_crfsuite(folds: Sequence[int]) -> Measured:
+def run_crfsuite(folds: Sequence[int]) -> dict[str, Any]:
     """Train CRFsuite (L-BFGS, c2 = 1) on one attribute per lit pixel and all 4,004 weights."""
     try:
         import pycrfsuite
@@ -158,14 +117,14 @@ def run_crfsuite(folds: Sequence[int]) -> Measured:
         X, Y = load_letters([f for f in range(FOLDS) if f not in folds])
         predicted = [tagger.tag(items(x)) for x in X]
         tagger.close()
-    return Measured(
-        words=words,
-        encode=encoded - began,
-        train=trained - encoded,
-        test_error=_error(predicted, Y),
-        memory=memory,
-        passes=int(trainer.logparser.last_iteration["num"]),
-    )
+    return {
+        "words": words,
+        "encode": encoded - began,
+        "train": trained - encoded,
+        "test_error": _error(predicted, Y),
+        "memory": memory,
+        "passes": int(trainer.logparser.last_iteration["num"]),
+    }
 
 
 RUNS = {"structopt": run_structopt, "crfsuite": run_crfsuite}
@@ -191,7 +150,7 @@ def main(arguments: Sequence[str]) -> None:
     """Measure ``learner folds...`` and print the outcome, or the error, as JSON."""
     learner, *folds = arguments
     try:
-        outcome = asdict(RUNS[learner]([int(fold) for fold in folds]))
+        outcome = RUNS[learner]([int(fold) for fold in folds])
     except StructoptError as error:
         outcome = {"error": type(error).__name__, "message": str(error)}
     # Past whatever a library may have printed.

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError, OracleError
-from structopt.structures.constrain import shard as constrain_shard
+from structopt.structures.constrain import search as constrain_search
 from structopt.structures.constrain.multipliers import by_multipliers
 from structopt.structures.constrain.rules import (
     Labelling,
@@ -94,7 +94,7 @@ def test_every_answer_is_the_best_by_enumeration(listed, problem):
     loss = {y: sum(c * (a != b) for a, b, c in zip(y, gold, cost, strict=True)) for y in outputs}
     shard = structure.encode([x, x], [gold, gold])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(constrain_shard, "LISTED", listed)  # 0: HiGHS answers what Viterbi does not
+        patch.setattr(constrain_search, "LISTED", listed)  # 0: HiGHS answers what Viterbi does not
         for asked in (shard, shard.single(1)):
             answers = asked.ask(so.loss_augmented, w)
             best = max(score[y] + loss[y] for y in outputs)
@@ -127,7 +127,7 @@ def test_every_answer_is_the_best_by_enumeration(listed, problem):
 def test_the_unconstrained_answer_needs_no_solver(monkeypatch):
     X = [np.eye(2), np.eye(2)]
     structure = so.constrain(so.Chain(), at_most_one("b")).fitted(X, [["a", "b"], ["b", "a"]])
-    monkeypatch.setattr(constrain_shard, "IntegerProgram", None)
+    monkeypatch.setattr(constrain_search, "IntegerProgram", None)
     weights = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     assert structure.predict(X, weights) == [["a", "b"], ["a", "b"]]
 
@@ -144,8 +144,8 @@ def test_multipliers_prove_what_enumeration_finds():
         x = rng.normal(size=(5, 2))
         structure = so.constrain(so.Chain("abc"), rules).fitted([x], ["abcab"])
         w = rng.normal(size=structure.n_features_)
-        scores, own = structure._asked(x, w)
-        found = by_multipliers(scores, own.rows)
+        shard = structure.pack([x], None)
+        found = by_multipliers(shard.chain.part_scores(w), shard.sets[0].rows)
         if found is not None:
             proven += 1
             rows = [structure.joint_features(x, y) for y in outputs]
@@ -168,7 +168,7 @@ def drawn(rng, base, n=4):
 @pytest.mark.parametrize("kind", ["svm-unit", "svm-margin", "m3n", "lp-free"])
 @pytest.mark.parametrize("base", [so.Chain("abc"), so.Multiclass("abc")], ids=["chain", "set"])
 def test_training_reaches_the_enumerated_optimum(kind, base, monkeypatch):
-    monkeypatch.setattr(constrain_shard, "LISTED", 0)
+    monkeypatch.setattr(constrain_search, "LISTED", 0)
     problem = drawn(np.random.default_rng(2), base)
     X, Y, structure, _ = problem
     result = solve(structure, FORMULATIONS[kind](1.0), X, Y, tol=1e-5)
@@ -230,10 +230,10 @@ def test_what_cannot_be_satisfied_names_the_example():
     assert info.value.example == 6
     never = so.constrain(so.Chain(), [at_most_one("b"), at_most_one("a")]).fitted(X, Y)
     X3 = [np.eye(2), np.ones((3, 2))]
-    with pytest.raises(InfeasibleError, match="Example 1 has no labelling") as info:
+    with pytest.raises(InfeasibleError, match="Example 1 has no output") as info:
         never.predict(X3, np.zeros(8))
     assert info.value.example == 1
-    with pytest.raises(InfeasibleError, match="An example has no labelling"):
+    with pytest.raises(InfeasibleError, match="has no output at all"):
         never.argmax(X3[1], np.zeros(8))
 
 

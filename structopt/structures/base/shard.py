@@ -124,15 +124,15 @@ class Shard(ABC):
     def relaxation(self) -> Relaxation:
         """Return the examples' outputs as one polytope that can be projected on."""
         raise IncompatibleError(
-            f"{type(self).__name__} gives no relaxation (its outputs as a polytope), which the "
+            f"{self._name()} gives no relaxation (its outputs as a polytope), which the "
             "saddle-point method needs: use the method 'cutting-plane'."
         )
 
     def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
         """Return expectations under exp(w . phi + loss_weight * loss), weighted by cost."""
         raise IncompatibleError(
-            f"{type(self).__name__} cannot sum over its outputs (sum-product), which the method "
-            "'bregman' needs: use 'extragradient' or 'cutting-plane'."
+            f"{self._name()} cannot sum over its outputs (sum-product), which the method "
+            "'bregman' needs: use the method 'cutting-plane'."
         )
 
     def _lacks(self, name: str) -> IncompatibleError:
@@ -142,8 +142,10 @@ class Shard(ABC):
         )
 
     def _unknown(self, oracle: Oracle) -> IncompatibleError:
-        name = type(self).__name__.removesuffix("Shard")
-        return IncompatibleError(f"{name} does not know the oracle {oracle.name!r}.")
+        return IncompatibleError(f"{self._name()} does not know the oracle {oracle.name!r}.")
+
+    def _name(self) -> str:
+        return type(self).__name__.removesuffix("Shard")
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""

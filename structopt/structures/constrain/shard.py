@@ -1,293 +1,156 @@
-r"""Labellings under constraints, decoded: Viterbi first, then the k best, then HiGHS.
-
-    max  sum_t unary[t, y_t] + sum_t transition[y_{t-1}, y_t]    s.t.  y satisfies the constraints.
-
-The unconstrained answer is the answer if it satisfies the constraints; so is the first of the k
-best that does. With transitions, Viterbi is then asked again with multipliers on the constraints
-(:mod:`structopt.structures.constrain.multipliers`). Only else an integer programme over the chain's
-flow polytope is solved:
-
-    sum_k z[t, k] = 1,   sum_k e[t, j, k] = z[t, j],   sum_j e[t, j, k] = z[t + 1, k].
-"""
+"""Labellings under constraints, encoded for a pass: asked as a chain is, then mended."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
-from typing import Any, NoReturn
+from itertools import pairwise
+from typing import Any, Self
 
 import numpy as np
-import scipy.sparse as sp
-from numpy.typing import NDArray
 
-from structopt.arrays import Floats, Ints, Stacked, check_weights
+from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import IncompatibleError
-from structopt.structures.base.integer.rows import TOLERANCE, Rows
-from structopt.structures.base.integer.solver import IntegerProgram
+from structopt.structures.base.expectations import Expected
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers
+from structopt.structures.base.relaxation import Relaxation
+from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain.scores import ChainScores
 from structopt.structures.chain.shard import ChainShard
-from structopt.structures.constrain.multipliers import by_multipliers
+from structopt.structures.constrain.search import Checker, LabellingSet
 from structopt.structures.program.shard import LIVE
 
-LISTED = 16
-"""Unconstrained answers looked at before an integer programme: decoding them is compiled, and costs
-less than HiGHS takes to be set up."""
 
-
-class LabellingSet:
-    """The labellings of one example that satisfy its constraints.
+class ConstrainedShard(Shard):
+    """Stacked examples, each with the set of its labellings.
 
     Parameters
     ----------
-    rows : Rows
-        Over z, (length, n_labels) parts, and helpers.
-    length, n_labels : int
+    chain : ChainShard
+        The same examples without constraints.
+    sets : sequence of LabellingSet
     chained : bool
-        Whether transitions have scores.
-    """
-
-    def __init__(self, rows: Rows, length: int, n_labels: int, chained: bool) -> None:
-        self.rows, self.length, self.n_labels = rows, length, n_labels
-        self.chained = chained and length > 1
-        self._program: IntegerProgram | None = None
-
-    def release(self) -> None:
-        """Let go of the live model."""
-        self._program = None
-
-    def satisfied(self, labels: Ints) -> NDArray[np.bool_]:
-        """Return for each row of ``labels`` (labellings, length) whether it is in the set."""
-        points = np.zeros((len(labels), self.length * self.n_labels))
-        where = np.arange(self.length) * self.n_labels + labels
-        points[np.arange(len(labels))[:, None], where] = 1.0
-        if self.rows.alone:
-            return self.rows.satisfied(points)
-        return np.array([IntegerProgram(self.rows).contains(point) for point in points])
-
-    def best(
-        self, scores: ChainScores, *, k: int = 1, known: Sequence[Ints] = ()
-    ) -> list[tuple[Ints, float]]:
-        """Return up to k best labellings that are not ``known``, each with its excess."""
-        every = self.n_labels**self.length
-        listed = chain_kernels.k_best(*scores, min(every, LISTED + 2 * k))
-        barred = {tuple(row.tolist()) for row in known}
-        kept = self.satisfied(listed)
-        found = [(row, 0.0) for row, ok in zip(listed, kept, strict=True) if ok]
-        found = [(row, e) for row, e in found if tuple(row.tolist()) not in barred][:k]
-        if len(listed) == every or len(found) == k:
-            return found
-        if self.chained and self.rows.alone and k == 1 and not known:
-            priced = by_multipliers(scores, self.rows)
-            if priced is not None:
-                return [priced]
-        while len(found) < k:
-            program = self._live()
-            forbidden = [self._point(row) for row in [*known, *(row for row, _ in found)]]
-            best = program.maximize(self._scores(scores), forbidden=forbidden)
-            if best is None:
-                break
-            z = best.point[: self.length * self.n_labels].reshape(self.length, self.n_labels)
-            found.append((np.argmax(z, axis=1), best.excess))
-        return found
-
-    def _point(self, labels: Ints) -> Floats:
-        z = np.zeros((self.length, self.n_labels))
-        z[np.arange(self.length), labels] = 1.0
-        return z.ravel()
-
-    def _scores(self, scores: ChainScores) -> Floats:
-        unary = scores.unary.copy()
-        unary[0] += scores.start
-        unary[-1] += scores.end
-        if not self.chained:
-            return unary.ravel()
-        return np.concatenate([unary.ravel(), np.tile(scores.transition.ravel(), self.length - 1)])
-
-    def _live(self) -> IntegerProgram:
-        if self._program is None:
-            self._program = IntegerProgram(self._flow())
-        return self._program
-
-    def _flow(self) -> Rows:
-        """Return the constraints beside the rows of the chain's flow."""
-        T, K, rows = self.length, self.n_labels, self.rows
-        nodes, edges = T * K, (T - 1) * K * K if self.chained else 0
-        helpers = rows.A.shape[1] - nodes
-        ends_of = np.arange(0, nodes + 1, K)
-        one = sp.csr_array((np.ones(nodes), np.arange(nodes), ends_of), shape=(T, nodes))
-        blocks: list[list[Any]] = [
-            [one, sp.csr_array((T, edges)), sp.csr_array((T, helpers))],
-            [rows.A[:, :nodes], sp.csr_array((rows.A.shape[0], edges)), rows.A[:, nodes:]],
-        ]
-        equal = [np.ones(T)]
-        if edges:
-            ends = (T - 1) * K
-            out = sp.kron(sp.eye_array(ends), np.ones((1, K)))
-            into = sp.kron(sp.eye_array(T - 1), sp.kron(np.ones((1, K)), sp.eye_array(K)))
-            for flow, shift in ((out, 0), (into, K)):
-                at = sp.eye_array(ends, nodes, k=shift)
-                blocks.append([-at, flow, sp.csr_array((ends, helpers))])
-                equal.append(np.zeros(ends))
-        side = equal[1:]
-        return Rows(
-            sp.csr_array(sp.block_array(blocks)),
-            np.concatenate([equal[0], rows.lower, *side]),
-            np.concatenate([equal[0], rows.upper, *side]),
-            np.insert(rows.lb, nodes, np.zeros(edges)),
-            np.insert(rows.ub, nodes, np.ones(edges)),
-            np.insert(rows.integer, nodes, np.zeros(edges, dtype=bool)),
-            nodes + edges,
-        )
-
-
-class Checker:
-    """Tells which examples of a shard break their constraints, by one product for most."""
-
-    def __init__(self, sets: Sequence[LabellingSet], offsets: Ints) -> None:
-        self.sets, self.offsets = sets, offsets
-        plain = [i for i, s in enumerate(sets) if s.rows.alone]
-        self.slow = [i for i, s in enumerate(sets) if not s.rows.alone]
-        blocks = [sets[i].rows for i in plain]
-        self.A = sp.block_diag([b.A for b in blocks], format="csr") if plain else None
-        self.lower = np.concatenate([np.zeros(0), *(b.lower for b in blocks)])
-        self.upper = np.concatenate([np.zeros(0), *(b.upper for b in blocks)])
-        self.owner = np.repeat(plain, [len(b.lower) for b in blocks]).astype(np.int64)
-        lengths = [np.arange(offsets[i], offsets[i + 1]) for i in plain]
-        self.tokens = np.concatenate([np.zeros(0, np.int64), *lengths])
-
-    def broken(self, labels: Ints) -> Ints:
-        """Return the examples whose labels are not in their sets."""
-        bad = np.zeros(len(self.sets), dtype=bool)
-        if self.A is not None and self.A.shape[0]:
-            n_labels = self.sets[0].n_labels
-            z = np.zeros(self.A.shape[1])
-            z[np.arange(len(self.tokens)) * n_labels + labels[self.tokens]] = 1.0
-            value = self.A @ z
-            outside = (value < self.lower - TOLERANCE) | (value > self.upper + TOLERANCE)
-            bad[self.owner[outside]] = True
-        for i in self.slow:
-            own = labels[self.offsets[i] : self.offsets[i + 1]]
-            bad[i] = not self.sets[i].satisfied(own[None, :])[0]
-        return np.flatnonzero(bad)
-
-
-class ConstrainedShard(ChainShard):
-    """Stacked examples, each with the set of its labellings.
-
-    It asks as a chain does, and then mends what breaks constraints.
+        Whether transitions have weights.
     """
 
     each = ("sets",)
 
-    def __init__(
-        self, sets: Sequence[LabellingSet], chained: bool, stacked: Stacked, gold: Ints,
-        class_weight: Floats, boundaries: bool, start: int,
-    ) -> None:  # fmt: skip
-        super().__init__(stacked, gold, class_weight, boundaries, start)
-        self.sets, self.chained = sets, chained
+    def __init__(self, chain: ChainShard, sets: Sequence[LabellingSet], chained: bool) -> None:
+        self.chain, self.sets, self.chained = chain, sets, chained
+        self.base, self.gold, self.offsets = chain.base, chain.gold, chain.offsets
+        self.start, self.n_examples = chain.start, chain.n_examples
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every example; outputs are stacked integers."""
-        scores = self.part_scores(weights)
-        free = np.zeros(len(self.gold))
+        scores = self._scores(weights)
         if oracle is loss_augmented:
-            unary = scores.unary + self.cost[:, None]
+            unary = scores.unary + self.chain.cost[:, None]
             every = np.arange(len(self.gold))
             unary[every, self.gold] = scores.unary[every, self.gold]
-            labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, self.cost)
-            return self._mended(scores, scores._replace(unary=unary), labels)
+            return self._best(scores, scores._replace(unary=unary))
         if oracle is worst:
-            negated = scores.negated()
-            labels = chain_kernels.viterbi(*negated, self.offsets, self.gold, free)
-            return self._mended(scores, negated, labels)
+            return self._best(scores, scores.negated())
         if oracle is best_other:
             labels = chain_kernels.best_other(*scores, self.offsets, self.gold)
             return self._mended(scores, scores, labels, other=True)
-        raise IncompatibleError(f"Constrained labellings do not know the oracle {oracle.name!r}.")
+        raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every example's best labels, without the loss."""
-        scores = self.part_scores(weights)
-        free = np.zeros(len(self.gold))
-        labels = chain_kernels.viterbi(*scores, self.offsets, self.gold, free)
-        return self._mended(scores, scores, labels)
+        scores = self._scores(weights)
+        return self._best(scores, scores)
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every example; ``score`` is infinite where there are fewer."""
-        scores = self.part_scores(weights)
+        scores = self._scores(weights)
         labels, excess = np.tile(self.gold, (k, 1)), np.zeros((k, self.n_examples))
         missing = np.ones((k, self.n_examples), dtype=bool)
-        for i in range(self.n_examples):
-            a, b = self.offsets[i], self.offsets[i + 1]
+        for i, (a, b) in enumerate(pairwise(self.offsets.tolist())):
             own = scores._replace(unary=scores.unary[a:b])
             for r, (row, over) in enumerate(self.sets[i].best(own, k=k)):
                 labels[r, a:b], excess[r, i], missing[r, i] = row, over, False
-        found = [self._answers(scores, row, over) for row, over in zip(labels, excess, strict=True)]
-        for answers, none in zip(found, missing, strict=True):
-            answers.score[none] = np.inf
-        return found
+        every = zip(labels, excess, missing, strict=True)
+        return [self._compared(scores, row, over, none) for row, over, none in every]
+
+    def part(self, a: int, b: int) -> Self:
+        """Return examples a to b - 1 as a shard over the same base."""
+        part = super().part(a, b)
+        part.chain = self.chain.part(a, b)
+        part.gold, part.offsets = part.chain.gold, part.chain.offsets
+        return part
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the examples ``which``; without transitions these parts are left out."""
-        full = super().directions(outputs, which)
+        full = self.chain.directions(outputs, which)
         if self.chained:
             return full
         keep = full.source != self.base.shape[0] - 1  # the last row stands for transitions
         count = np.concatenate([[0], np.cumsum(keep)])
         return Directions(count[full.ptr], full.source[keep], full.offset[keep], full.coef[keep])
 
-    def part_scores(self, weights: Floats) -> ChainScores:
-        """Return the scores of labels and transitions; without transitions these are 0."""
-        if self.chained:
-            return super().part_scores(weights)
-        K, free = self.n_labels, np.zeros(self.n_labels)
-        checked = weights if self.tokens.few else check_weights(weights, K * self.base.shape[1])
-        return ChainScores(self.tokens.scores(checked, K), np.zeros((K, K)), free, free)
+    def relaxation(self) -> Relaxation:
+        """Return the chain's polytope where nothing is constrained; else refuse."""
+        self._check_free("polytope")
+        return self.chain.relaxation()
 
-    def _mended(
-        self, scores: ChainScores, asked: ChainScores, labels: Ints, *, other: bool = False
-    ) -> Answers:
-        """Replace labels that break constraints by the best that do not; compare with gold."""
-        excess, missing = np.zeros(self.n_examples), []
-        if other and self.n_labels == 1:
-            missing = list(range(self.n_examples))
-        for i in self._checker.broken(labels):
-            a, b = self.offsets[i], self.offsets[i + 1]
-            own = asked._replace(unary=asked.unary[a:b])
-            found = self.sets[i].best(own, known=[self.gold[a:b]] if other else [])
-            if found:
-                labels[a:b], excess[i] = found[0]
-            else:
-                missing.append(i)
-            if i >= LIVE:
-                self.sets[i].release()
-        answers = self._answers(scores, labels, excess)
-        answers.score[missing] = np.inf
-        return answers
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return the chain's expectations where nothing is constrained; else refuse."""
+        self._check_free("expectations")
+        return self.chain.expected(weights, loss_weight, cost)
 
-    def _answers(self, scores: ChainScores, labels: Ints, excess: Floats) -> Answers:
-        loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
-        return Answers(labels, loss, score, excess=excess)
-
-    def relaxation(self) -> NoReturn:
-        """Refuse: the chain's polytope knows nothing of the constraints."""
-        raise _unconstrained("relaxation")
-
-    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> NoReturn:
-        """Refuse: the chain's sums know nothing of the constraints."""
-        raise _unconstrained("expectations")
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from self.chain.content()
+        for one in self.sets:
+            yield from (one.rows.A.data, one.rows.A.indices, one.rows.lower, one.rows.upper)
 
     @cached_property
     def _checker(self) -> Checker:
         return Checker(self.sets, self.offsets)
 
+    def _check_free(self, what: str) -> None:
+        if not self.chained or any(one.rows.A.shape[0] for one in self.sets):
+            raise IncompatibleError(
+                f"Constrained labellings have no {what}: those of a chain know nothing of its "
+                "constraints. Use the method 'cutting-plane', 'frank-wolfe' or 'subgradient'."
+            )
 
-def _unconstrained(what: str) -> IncompatibleError:
-    return IncompatibleError(
-        f"The {what} of a chain know nothing of its constraints: use the method 'cutting-plane', "
-        "'frank-wolfe' or 'subgradient'."
-    )
+    def _scores(self, weights: Floats) -> ChainScores:
+        """Return the scores of labels and transitions; without transitions these are 0."""
+        if self.chained:
+            return self.chain.part_scores(weights)
+        K, tokens, free = self.chain.n_labels, self.chain.tokens, np.zeros(self.chain.n_labels)
+        checked = weights if tokens.few else check_weights(weights, K * self.base.shape[1])
+        return ChainScores(tokens.scores(checked, K), np.zeros((K, K)), free, free)
+
+    def _best(self, scores: ChainScores, aim: ChainScores) -> Answers:
+        free = np.zeros(len(self.gold))
+        labels = chain_kernels.viterbi(*aim, self.offsets, self.gold, free)
+        return self._mended(scores, aim, labels)
+
+    def _mended(
+        self, scores: ChainScores, aim: ChainScores, labels: Ints, *, other: bool = False
+    ) -> Answers:
+        """Replace labels that break constraints by the best that do not; compare with gold."""
+        excess = np.zeros(self.n_examples)
+        missing = np.full(self.n_examples, other and self.chain.n_labels == 1)
+        for i in self._checker.broken(labels):
+            a, b = self.offsets[i], self.offsets[i + 1]
+            own = aim._replace(unary=aim.unary[a:b])
+            found = self.sets[i].best(own, known=[self.gold[a:b]] if other else [])
+            if found:
+                labels[a:b], excess[i] = found[0]
+            else:
+                missing[i] = True
+            if i >= LIVE:
+                self.sets[i].release()
+        return self._compared(scores, labels, excess, missing)
+
+    def _compared(self, scores: ChainScores, labels: Ints, excess: Floats, missing: Any) -> Answers:
+        """Return labels with their loss and ``w . delta``, infinite where they are missing."""
+        given = (self.offsets, self.gold, self.chain.cost, labels)
+        loss, score = chain_kernels.compare(*scores, *given)
+        score[missing] = np.inf
+        return Answers(labels, loss, score, excess=excess)

@@ -19,13 +19,12 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, check_weights
+from structopt.arrays import Ints
 from structopt.errors import (
     IncompatibleError,
     InfeasibleError,
@@ -33,15 +32,14 @@ from structopt.errors import (
     OracleError,
     StructoptError,
 )
-from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.integer.rows import LinearRows, compile_rows
-from structopt.structures.base.labels import LabelSet
+from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import Structure, check_lengths
-from structopt.structures.chain import kernels as chain_kernels
-from structopt.structures.chain.scores import ChainScores
+from structopt.structures.chain.shard import ChainShard
 from structopt.structures.chain.structure import Chain
 from structopt.structures.constrain.rules import Labelling, Rule
-from structopt.structures.constrain.shard import Checker, ConstrainedShard, LabellingSet
+from structopt.structures.constrain.search import Checker, LabellingSet
+from structopt.structures.constrain.shard import ConstrainedShard
 from structopt.structures.multiclass.structure import Multiclass
 
 FITTED = ("labels_", "n_inputs_", "class_weight_", "n_features_")
@@ -68,7 +66,7 @@ def constrain(structure: Structure, constraints: Rule | Sequence[Rule]) -> Const
     return made
 
 
-class Constrained(Structure):
+class Constrained(LabelledStructure):
     r"""A `Chain` or `Multiclass` with hard constraints; made by :func:`constrain`.
 
     X is a list of (T, d) matrices, or of pairs ``(matrix, context)``: then the constraints are
@@ -82,9 +80,7 @@ class Constrained(Structure):
         example.
     """
 
-    labels_: LabelSet
-    n_inputs_: int
-    class_weight_: Floats
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
 
     def __init__(self, structure: Structure, constraints: Rule | Sequence[Rule]) -> None:
         self.structure = structure
@@ -102,14 +98,11 @@ class Constrained(Structure):
             fitted.n_features_ = len(chain.labels_) * chain.n_inputs_
         return fitted
 
-    def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> ConstrainedShard:
+    def pack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> ConstrainedShard:
         """Compile every example's constraints; refuse gold outputs that break them."""
-        check_lengths(X, Y)
-        chain = self._chain()
-        stacked, gold = chain._stack([_parted(x)[0] for x in X], Y, start)
-        offsets = stacked.offsets
-        sets = self._sets(X, offsets, start)
-        broken = Checker(sets, offsets).broken(gold)
+        chain = self._free(X, Y, start)
+        sets = self._sets(X, chain.offsets, start)
+        broken: Any = [] if Y is None else Checker(sets, chain.offsets).broken(chain.gold)
         if len(broken):
             i = start + int(broken[0])
             raise InfeasibleError(
@@ -117,9 +110,7 @@ class Constrained(Structure):
                 "examples do): correct them, or drop the constraint.",
                 example=i,
             )
-        return ConstrainedShard(
-            sets, self.chained, stacked, gold, self.class_weight_, self.boundaries, start
-        )
+        return ConstrainedShard(chain, sets, self.chained)
 
     def unconstrained(self) -> Constrained:
         """Return the same structure with every labelling legal; weights mean the same in both."""
@@ -129,80 +120,22 @@ class Constrained(Structure):
 
     def local_problems(self, X: Any, Y: Any) -> Iterator[tuple[Any, Ints, slice]]:
         """Yield all positions, their labels as integers, and where the weights of labels stand."""
-        stacked, gold = self._chain()._stack([_parted(x)[0] for x in X], Y)
-        yield stacked.matrix, gold, slice(0, len(self.labels_) * self.n_inputs_)
-
-    # ------------------------------------------------------------------ one example
-    def joint_features(self, x: Any, y: Any) -> Any:
-        """Return what the structure without constraints returns: a sparse row."""
-        row = self._chain().joint_features(_parted(x)[0], y)
-        return row if self.chained else sp.csr_array(row[:, : self.n_features_])
-
-    def loss(self, y: Any, other: Any) -> float:
-        """Return the summed class weights of the positions of y that ``other`` gets wrong."""
-        return self._chain().loss(y, other)
-
-    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> list[Any]:
-        """Return the best labels, loss-augmented if gold is given."""
-        scores, own = self._asked(x, weights)
-        if gold is not None:
-            labels = self.labels_.encode(gold)
-            unary = scores.unary + self.class_weight_[labels][:, None]
-            every = np.arange(len(labels))
-            unary[every, labels] = scores.unary[every, labels]
-            scores = scores._replace(unary=unary)
-        return self._first(own.best(scores))
-
-    def argmin(self, x: Any, weights: Floats) -> list[Any]:
-        """Return the labels with the lowest score."""
-        return self.argmax(x, -np.asarray(weights))
-
-    def second_best(self, x: Any, weights: Floats, gold: Any) -> list[Any] | None:
-        """Return the best labels other than gold; None if there are no others."""
-        scores, own = self._asked(x, weights)
-        found = own.best(scores, known=[self.labels_.encode(gold)])
-        return self.labels_.decode(found[0][0]) if found else None
-
-    def k_best(self, x: Any, weights: Floats, k: int) -> list[list[Any]]:
-        """Return the k best labellings, best first (fewer if there are fewer)."""
-        if k < 1:
-            raise InvalidInputError(f"k is {k}; ask for at least one output.")
-        scores, own = self._asked(x, weights)
-        return [self.labels_.decode(labels) for labels, _ in own.best(scores, k=k)]
-
-    def part_count(self, y: Any) -> int:
-        """Return the number of positions."""
-        return len(y)
-
-    def part_errors(self, y: Any, other: Any) -> int:
-        """Return the number of positions at which ``other`` differs."""
-        return self._chain().part_errors(y, other)
-
-    # ------------------------------------------------------------------ many examples
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[list[Any]]:
-        """Return the best labels of every example that satisfy its constraints."""
-        if len(X) == 0:
-            return []
-        (tokens, offsets, _), none = self._chain()._stack([_parted(x)[0] for x in X], None)
-        scores = self._scores(tokens, weights)
-        labels = chain_kernels.viterbi(*scores, offsets, none, np.zeros(len(none)))
-        sets = self._sets(X, offsets, 0)
-        for i in Checker(sets, offsets).broken(labels):
-            a, b = offsets[i], offsets[i + 1]
-            found = sets[i].best(scores._replace(unary=scores.unary[a:b]))
-            sets[i].release()
-            if not found:
-                raise _infeasible(int(i))
-            labels[a:b] = found[0][0]
-        decoded = self.labels_.decode(labels)
-        return [decoded[a:b] for a, b in pairwise(offsets.tolist())]
+        chain = self._free(X, Y)
+        yield chain.tokens.matrix, chain.gold, slice(0, len(self.labels_) * self.n_inputs_)
 
     def broken(self, X: Sequence[Any], Y: Sequence[Any]) -> list[int]:
         """Return the examples whose labels in Y break their constraints."""
         check_lengths(X, Y)
-        (_, offsets, _), labels = self._chain()._stack([_parted(x)[0] for x in X], Y)
-        found: list[int] = Checker(self._sets(X, offsets, 0), offsets).broken(labels).tolist()
+        chain = self._free(X, Y)
+        sets = self._sets(X, chain.offsets, 0)
+        found: list[int] = Checker(sets, chain.offsets).broken(chain.gold).tolist()
         return found
+
+    # ------------------------------------------------------------------ what it means
+    def joint_features(self, x: Any, y: Any) -> Any:
+        """Return what the structure without constraints returns: a sparse row."""
+        row = self._chain().joint_features(_parted(x)[0], y)
+        return row if self.chained else sp.csr_array(row[:, : self.n_features_])
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named."""
@@ -227,6 +160,11 @@ class Constrained(Structure):
                 f"constrain takes a compiled Chain or Multiclass, not {given!r}; "
                 "describe other sets of outputs with so.BooleanProgram."
             )
+        if given.overridden():
+            raise IncompatibleError(
+                f"{type(given).__name__} overrides {sorted(given.overridden())}, which constrain "
+                "would not ask: constrain a plain Chain or Multiclass."
+            )
         return Chain(given.labels, given.cost, self.boundaries)
 
     def _chain(self) -> Chain:
@@ -237,27 +175,19 @@ class Constrained(Structure):
             chain.n_features_ += len(self.labels_) ** 2
         return chain
 
-    def _asked(self, x: Any, weights: Any) -> tuple[ChainScores, LabellingSet]:
-        (tokens, offsets, _), _ = self._chain()._stack([_parted(x)[0]], None)
-        return self._scores(tokens, weights), self._sets([x], offsets, None)[0]
+    def _free(self, X: Any, Y: Any, start: int = 0) -> ChainShard:
+        """Return the examples as a chain without constraints."""
+        return self._chain().pack([_parted(x)[0] for x in X], Y, start)
 
-    def _scores(self, tokens: Any, weights: Any) -> ChainScores:
-        vector = check_weights(weights, self.n_features_)
-        n_labels = len(self.labels_)
-        if not self.chained:
-            vector = np.concatenate([vector, np.zeros(n_labels * n_labels)])
-        return ChainScores.of(InputRows.of(tokens), vector, n_labels, self.boundaries)
+    def _sets(self, X: Sequence[Any], offsets: Ints, start: int) -> list[LabellingSet]:
+        given = enumerate(zip(X, np.diff(offsets).tolist(), strict=True), start)
+        return [self._set(x, length, i) for i, (x, length) in given]
 
-    def _sets(self, X: Sequence[Any], offsets: Ints, start: int | None) -> list[LabellingSet]:
-        lengths = np.diff(offsets).tolist()
-        numbers = [None] * len(X) if start is None else range(start, start + len(X))
-        return [self._set(x, n, i) for x, n, i in zip(X, lengths, numbers, strict=True)]
-
-    def _set(self, x: Any, length: int, example: int | None) -> LabellingSet:
+    def _set(self, x: Any, length: int, example: int) -> LabellingSet:
         z = Labelling(self.labels_, length)
         given = self.constraints
         rules: Sequence[Callable[..., Any]] = [given] if callable(given) else given
-        where = "" if example is None else f" on example {example}"
+        where = f" on example {example}"
         made: list[Any] = []
         for rule in rules:
             try:
@@ -276,20 +206,7 @@ class Constrained(Structure):
         rows = compile_rows(made, z if listed else z.variable, example=example)
         return LabellingSet(rows, length, len(self.labels_), self.chained)
 
-    def _first(self, found: list[tuple[Ints, float]]) -> list[Any]:
-        if not found:
-            raise _infeasible(None)
-        return self.labels_.decode(found[0][0])
-
 
 def _parted(x: Any) -> tuple[Any, Any]:
     """Return the matrix of an example, and what its constraints are called with."""
     return x if isinstance(x, tuple) and len(x) == 2 else (x, x)
-
-
-def _infeasible(example: int | None) -> InfeasibleError:
-    which = "An example" if example is None else f"Example {example}"
-    return InfeasibleError(
-        f"{which} has no labelling that satisfies its constraints: they contradict each other.",
-        example=example,
-    )

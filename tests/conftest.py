@@ -13,7 +13,7 @@ settings.load_profile("structopt")
 
 
 def pytest_terminal_summary(terminalreporter):
-    """With -v: what the grid of tests/test_grid.py found refused, and why."""
+    """With -v: what tests/contracts/test_grid.py found refused, and why."""
     if terminalreporter.verbosity < 0:
         return
     refused = [
@@ -23,7 +23,7 @@ def pytest_terminal_summary(terminalreporter):
         if key == "refused"
     ]
     if refused:
-        terminalreporter.section(f"{len(refused)} pairs are refused, as the tables say")
+        terminalreporter.section(f"{len(refused)} pairs are refused, as their abilities say")
         for line in refused:
             terminalreporter.line(line)
 

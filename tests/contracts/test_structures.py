@@ -41,11 +41,10 @@ def cells():
     for entry in STRUCTURES:
         for check in STRUCTURE_CHECKS:
             name = check.__name__
-            marks = []
             if (entry.name, name) in EXCLUDED:
                 continue
-            if "override" in name:
-                marks = [pytest.mark.xfail(reason="on its way")]
+            unready = entry.name == "constrain" and "override" in name
+            marks = [pytest.mark.xfail(reason="its shard does not look yet")] if unready else []
             yield pytest.param(entry, check, id=f"{entry.name}-{name}", marks=marks)
 
 

@@ -162,13 +162,7 @@ OLD = {
 }
 
 
-GRAPHS = pytest.mark.xfail(reason="their losses are on their way")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=GRAPHS if n in ("lattice", "cut", "matching") else ()) for n in OLD],
-)
+@pytest.mark.parametrize("name", OLD)
 def test_files_of_version_0_1_still_load(name):
     X, Y, said = OLD[name]
     model = so.load_model(Path(__file__).parent / "old_models" / f"{name}.npz")

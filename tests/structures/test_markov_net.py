@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.structures.markov_net import search as markov_net_shard
+from structopt.structures.markov_net import search as markov_net_search
 
 
 @st.composite
@@ -111,7 +111,7 @@ def test_branching_answers_any_graph_exactly(problem):
 @given(nets())
 def test_messages_alone_give_bounds(problem):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(markov_net_shard, "SMALL", -1)
+        patch.setattr(markov_net_search, "SMALL", -1)
         check(*problem, exact=False)
 
 

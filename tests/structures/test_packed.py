@@ -95,6 +95,26 @@ def test_what_a_user_overrides_is_used():
     np.testing.assert_allclose(answers.loss, truth.loss)
 
 
+def test_a_method_of_one_object_counts_and_so_does_a_list_of_the_best():
+    structure = so.Chain().fitted(X, Y)
+    structure.loss = lambda y, other: 0.5 * float(list(y) != list(other))
+    assert structure.overridden() == {"loss"}
+    assert "argmax" not in structure.abilities()
+
+    class Listed(so.Chain):
+        def joint_features(self, x, y):
+            return -super().joint_features(x, y)
+
+        def k_best(self, x, weights, k):
+            return so.Chain.k_best(self, x, -np.asarray(weights), k)
+
+    listed, chain = Listed().fitted(X, Y), so.Chain().fitted(X, Y)
+    assert listed.abilities() == {"k_best", "second_best"}
+    weights = np.random.default_rng(0).normal(size=chain.n_features_)
+    for x, y in zip(X, Y, strict=True):
+        assert listed.second_best(x, weights, y) == chain.second_best(x, -weights, y)
+
+
 def test_rows_of_a_sparse_matrix_are_asked_one_by_one():
     import scipy.sparse as sp
 

@@ -91,7 +91,7 @@ class PackedStructure(Structure):
     # ------------------------------------------------------------------ what follows
     def encode(self, X: Any, Y: Any, *, start: int = 0) -> Shard:
         """Encode examples with their gold outputs; ``start`` numbers the first in messages."""
-        if self.overridden():
+        if self.overridden() - {"marginals"}:
             return super().encode(X, Y, start=start)
         check_lengths(X, Y)
         return self.pack(X, Y, start)
@@ -110,6 +110,9 @@ class PackedStructure(Structure):
 
     def second_best(self, x: Any, weights: Floats, gold: Any) -> Any:
         """Return the best output other than gold; None if there is no other."""
+        answered = "second_best" in self.offers and self._holds("second_best")
+        if "k_best" in self.overridden() and not answered:
+            return super().second_best(x, weights, gold)
         return self._one(best_other, x, weights, gold)
 
     def k_best(self, x: Any, weights: Floats, k: int) -> list[Any]:
@@ -142,15 +145,15 @@ class PackedStructure(Structure):
         return self.pack(X, None).marginals(weights) if count(X) else []
 
     # ------------------------------------------------------------------ overrides
-    @classmethod
-    def overridden(cls) -> frozenset[str]:
-        """Return the methods that were overridden below the class that packs."""
-        return _overridden(cls)  # type: ignore[arg-type]
+    def overridden(self) -> frozenset[str]:
+        """Return the methods that were overridden below the class that packs, or on the object."""
+        return _overridden(type(self)) | (WRITTEN & vars(self).keys())
 
     def abilities(self) -> frozenset[str]:
         """Return the questions it can answer; inherited answers that are wrong by now left out."""
         own = self.overridden()
-        return frozenset(a for a in ABILITIES if (a in self.offers or a in own) and self._holds(a))
+        mine = {a for a in ABILITIES if (a in self.offers or a in own) and self._holds(a)}
+        return frozenset(mine | ({"second_best"} if "k_best" in own else set()))
 
     def why_not(self, ability: str) -> str:
         """Return why an ability is missing, where a definition that it needs was overridden."""

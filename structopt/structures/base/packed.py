@@ -147,7 +147,8 @@ class PackedStructure(Structure):
     # ------------------------------------------------------------------ overrides
     def overridden(self) -> frozenset[str]:
         """Return the methods that were overridden below the class that packs, or on the object."""
-        return _overridden(type(self)) | (WRITTEN & vars(self).keys())
+        own = _overridden(type(self))  # type: ignore[arg-type]  # a class is hashable
+        return own | (WRITTEN & vars(self).keys())
 
     def abilities(self) -> frozenset[str]:
         """Return the questions it can answer; inherited answers that are wrong by now left out."""

@@ -5,8 +5,9 @@ import numpy as np
 import scipy.sparse as sp
 
 import structopt as so
+from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
-from structopt.master.lift import Numbers
+from structopt.structures.base.parts import UNIT, Directions
 
 N, D = 3, 4
 
@@ -35,11 +36,9 @@ def build(seed, objective, static):
     m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
     m.compile()
     loss = rng.integers(1, 4, 8).astype(float)
-    m.add(
-        0,
-        Numbers(rng.integers(N, size=8), loss, loss, np.ones(8)),
-        sp.csr_array(rng.normal(size=(8, D))),
-    )
+    who, deltas = rng.integers(N, size=8), sp.csr_array(rng.normal(size=(8, D)))
+    found = Directions.entries(deltas)
+    m.add(Cuts(0 * who, who, loss, loss, np.ones(8), directions=found, base=UNIT))
     problem, _ = m.problem()
     problem.solve(solver=cp.CLARABEL)
     return rng, m, problem.value

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats
-from structopt.master.program import Program, Rows
+from structopt.master.cuts import Cuts
+from structopt.master.program import Program
 from structopt.parameters import Parameters
 
 Status = Literal["optimal", "inaccurate", "infeasible", "unbounded", "failed"]
@@ -94,7 +95,7 @@ class Backend(Parameters, ABC):
         """
         return
 
-    def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
+    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why this backend cannot take a master, or None if it can.
 
         ``program`` is None for a master that is neither linear nor quadratic; ``samples`` holds
@@ -111,7 +112,7 @@ class Backend(Parameters, ABC):
         """Set up the master without cuts."""
 
     @abstractmethod
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Cuts) -> None:
         """Add cut rows."""
 
     @abstractmethod

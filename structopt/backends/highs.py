@@ -33,7 +33,7 @@ from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.columns import Columns, one_sided
 from structopt.errors import InvalidInputError
-from structopt.master.program import Rows
+from structopt.master.cuts import Cuts
 
 logger = logging.getLogger(__name__)
 
@@ -100,7 +100,7 @@ class HiGHS(Backend):
         self._repriced = True
         return True
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Cuts) -> None:
         """Add cut rows, and the columns that they are the first to touch."""
         matrix = rows.matrix(self._columns.program)
         self._add_columns(self._columns.wake(matrix))

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats
 from structopt.backends.ascent.backend import Ascent
 from structopt.backends.base import Backend, Compiled, MasterSolution
-from structopt.master.program import Program, Rows
+from structopt.master.cuts import Cuts
+from structopt.master.program import Program
 
 _POWER, _PACE = 0.3, 1.5
 """The step changes by (under / over)^_POWER a round, at most by the factor _PACE. On 100 OCR words
@@ -69,7 +70,7 @@ class Proximal(Backend):
     ) -> None:
         self.step, self.sweeps, self.relax, self.random_state = step, sweeps, relax, random_state
 
-    def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
+    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why the master is not of this backend's form, or None."""
         if (refused := super().refusal(program, samples)) is not None or program is None:
             return refused
@@ -90,7 +91,7 @@ class Proximal(Backend):
         self._centre = np.clip(0.0 * program.q[weights], program.lb[weights], program.ub[weights])
         self._t, self._arrived, self._started = 1.0, 0, False
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Cuts) -> None:
         """Add cut rows; the first ones set the step."""
         if not self._started and len(rows):
             self._started = True
@@ -137,10 +138,10 @@ class Proximal(Backend):
             change = (under / over) ** _POWER if over > 0 else _PACE
             self._stretch(self._t * float(np.clip(change, 1.0 / _PACE, _PACE)))
 
-    def _first_step(self, rows: Rows) -> float:
+    def _first_step(self, rows: Cuts) -> float:
         """Return a t of the size of weights that would satisfy a cut evenly."""
         size = self._program.weights.stop - self._program.weights.start
-        deltas = rows.directions.tocsr(rows.base, size)
+        deltas = rows.deltas(size)
         total = np.asarray(abs(deltas).sum(axis=1)).ravel() * np.abs(rows.factor)
         side = np.abs(np.where(np.isfinite(rows.lower), rows.lower, rows.upper))
         even = np.median(side / np.maximum(total, 1e-300))

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.backends.columns import Columns, one_sided
-from structopt.master.program import Rows
+from structopt.master.cuts import Cuts
 
 logger = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ class RebuiltBackend(Backend):
         self._point = np.zeros(self._columns.size)
         self._duals = np.zeros(len(program.lower))
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Cuts) -> None:
         """Add cut rows; their multipliers start at 0, and so do the columns that they wake."""
         matrix = rows.matrix(self._columns.program)
         new = self._columns.wake(matrix)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
-from structopt.master.program import Rows
+from structopt.master.cuts import Cuts
 
 if TYPE_CHECKING:
     from structopt.master.declare import RestrictedMaster
@@ -54,7 +54,7 @@ class CVXPY(Backend):
         """Bind a master; its pool is read again at every solve."""
         self._master = cast("RestrictedMaster", master)
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Cuts) -> None:
         """Nothing to do: the problem is rebuilt from the master's pool."""
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
@@ -102,7 +102,7 @@ class CVXPY(Backend):
         program = self._master.program
         if program is None or program.A.shape[0] == 0:
             return None
-        cost = program.q - self._master.rows.pull(program, cut_duals)
+        cost = program.q - self._master.pool.cuts.pull(program, cut_duals)
         cost[program.slacks] = np.maximum(cost[program.slacks], 0.0)  # negative only by rounding
         priced = replace(program, q=cost)
         rest = Clarabel()

@@ -64,8 +64,8 @@ class DataSet:
             raise InvalidInputError("Every sample_weight is 0: there is nothing to learn from.")
         self.sample_weight = weight
         bases = [shard.base for shard in shards]
-        self.base = None if any(b is None for b in bases) else _joined(bases)
-        self._sources = np.cumsum([0] + [0 if b is None else b.shape[0] for b in bases])
+        self.base = _joined(bases)
+        self._sources = np.cumsum([0] + [base.shape[0] for base in bases])
         self._singles: list[Shard | None] = [None] * self.n_examples
 
     @classmethod
@@ -137,7 +137,7 @@ class DataSet:
                 "fewer workers if memory ran out."
             ) from error
 
-    def directions(self, answers: Sequence[Answers], which: Ints) -> Any:
+    def directions(self, answers: Sequence[Answers], which: Ints) -> Directions:
         """Return delta of the answers of examples ``which`` (sorted), over the whole data set."""
         batches = []
         for shard, answer, start, end, source in zip(
@@ -146,10 +146,8 @@ class DataSet:
             local = which[(which >= start) & (which < end)] - start
             if len(local):
                 batch = shard.directions(answer.outputs, local)
-                batches.append(batch if self.base is None else batch.moved(int(source)))
-        if self.base is None:
-            return sp.vstack(batches, format="csr")
-        return Directions.concatenate(batches)
+                batches.append(batch.moved(int(source)) if source else batch)
+        return batches[0] if len(batches) == 1 else Directions.concatenate(batches)
 
 
 def _joined(bases: list[Any]) -> Any:

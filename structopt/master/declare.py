@@ -3,7 +3,7 @@ r"""The restricted master problem: declare once, compile once, lift cuts to rows
 A formulation receives it as ``m`` and says in CVXPY what is minimised and which rows a cut
 becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 :class:`~structopt.master.program.Program`, and cuts that oracles find become
-:class:`~structopt.master.program.Rows` at a cost in proportion to the new cuts.
+:class:`~structopt.master.cuts.Cuts` with rows at a cost in proportion to the new cuts.
 
 >>> import cvxpy as cp, numpy as np, scipy.sparse as sp
 >>> m = RestrictedMaster(n_examples=2, n_features=3)
@@ -13,8 +13,9 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 >>> p = m.compile()
 >>> p.l1[p.weights], p.l1[p.slacks]
 (array([1., 1., 1.]), array([0., 0.]))
->>> one = Numbers(np.array([1]), np.array([2.0]), np.array([2.0]), np.ones(1))
->>> rows = m.add(0, one, sp.csr_array(np.array([[1.0, 0.0, -1.0]])))
+>>> direction = Directions.entries(sp.csr_array(np.array([[1.0, 0.0, -1.0]])))
+>>> rows = m.add(Cuts(np.array([0]), np.array([1]), *np.array([[2.0], [2.0], [1.0]]),
+...                   directions=direction, base=UNIT))
 >>> row = rows.matrix(p).toarray()[0]
 >>> row[p.weights], row[p.slacks], rows.lower
 (array([ 1.,  0., -1.]), array([0., 1.]), array([2.]))
@@ -22,23 +23,22 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.formulations.base import WeightConstraints
 from structopt.master.compile import compile_problem
-from structopt.master.cuts import CutPool
-from structopt.master.lift import Family, Numbers, RowParts
-from structopt.master.program import Program, Rows
+from structopt.master.cuts import Cuts
+from structopt.master.lift import Family
+from structopt.master.pool import CutPool
+from structopt.master.program import Program
 from structopt.structures.base.oracles import Oracle
-from structopt.structures.base.parts import Directions
+from structopt.structures.base.parts import UNIT, Directions
 
 
 class RestrictedMaster:
@@ -56,6 +56,7 @@ class RestrictedMaster:
     """
 
     program: Program | None
+    pool: CutPool
 
     def __init__(
         self,
@@ -68,7 +69,7 @@ class RestrictedMaster:
     ) -> None:
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
-        self.pool = CutPool(base, n_features)
+        self._base = base
         self.sample_weight = np.ones(n_examples) if sample_weight is None else sample_weight
         self._nonnegative = np.zeros(0, dtype=np.int64) if nonnegative is None else nonnegative
         self._weights: Any = None
@@ -157,7 +158,8 @@ class RestrictedMaster:
             self._check_bounds(self.program)
         self.columns, self.size = columns, size
         self._bind(columns, size)
-        self._rows = RowParts(np.zeros(0), sp.csr_array((0, size)), np.zeros(0), np.zeros(0))
+        joint = all(family.joint for family in self.families)
+        self.pool = CutPool(None if joint else self._base, self.n_features, size)
         return self.program
 
     def read(self) -> None:
@@ -175,33 +177,21 @@ class RestrictedMaster:
             for bound in family.bind(*given, 1 if family.joint else self.n_examples)
         ]
 
-    def samples(self) -> list[Rows]:
+    def samples(self) -> list[Cuts]:
         """Return one row of each family, with an empty direction, to judge its shape by."""
-        one = Numbers(np.zeros(1, dtype=np.int64), np.ones(1), np.ones(1), np.ones(1))
-        empty = sp.csr_array((1, self.n_features))
-        none = Directions(np.zeros(2, dtype=np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
-        rows = []
-        for family in self.families:
-            parts = family.row_parts(one, lambda: empty)
-            given = (parts.factor, parts.extra, parts.lower, parts.upper)
-            rows.append(Rows(none, self.pool.base, *given, one.example))
-        return rows
+        nothing = Directions(np.zeros(2, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
+        zero, one = np.zeros(1, dtype=np.int64), np.ones(1)
+        sample = Cuts(zero, zero, one, one, one, directions=nothing, base=UNIT)
+        return [family.lift(sample) for family in self.families]
 
     # ------------------------------------------------------------------ growing
-    def lift(self, family: int, numbers: Numbers, directions: Any) -> RowParts:
-        """Return the rows of cuts without adding them; ``directions()`` gives explicit deltas."""
-        return self.families[family].row_parts(numbers, directions)
+    def lift(self, cuts: Cuts) -> Cuts:
+        """Return cuts of one family with their rows, without adding them."""
+        return self.families[int(cuts.family[0])].lift(cuts) if len(cuts) else cuts
 
-    def add(self, family: int, numbers: Numbers, directions: Any) -> Rows:
-        """Add cuts that are not in the pool yet and return their rows."""
-        before = len(self.pool)
-        new = self.pool.add(family, numbers, directions)
-        added = self.pool.directions.take(np.arange(before, len(self.pool)))
-        base = self.pool.base
-        parts = self.lift(family, numbers.take(new), lambda: added.tocsr(base, self.n_features))
-        self._rows = _joined([self._rows, parts])
-        owner = numbers.example[new]
-        return Rows(added, base, parts.factor, parts.extra, parts.lower, parts.upper, owner)
+    def add(self, cuts: Cuts) -> Cuts:
+        """Add the cuts of one family that are not in the pool yet; return these."""
+        return self.pool.add(self.lift(cuts) if cuts.extra is None else cuts)
 
     def take_over(self, other: RestrictedMaster) -> bool:
         """Take over another master's cuts; say whether their rows are the same here.
@@ -209,44 +199,24 @@ class RestrictedMaster:
         The other one must be for the same data, with the same families, and is used up.
         """
         pool = self.pool = other.pool
-        order = [np.flatnonzero(pool.family == number) for number in range(len(self.families))]
-        lifted = [
-            self.lift(number, pool.numbers.take(which), partial(self._deltas, which))
-            for number, which in enumerate(order)
-        ]
-        self._rows = _joined(lifted).take(np.argsort(np.concatenate(order)))
+        before = pool.cuts
+        order = [np.flatnonzero(before.family == number) for number in range(len(self.families))]
+        lifted = [f.lift(before.take(w)) for f, w in zip(self.families, order, strict=True)]
+        pool.lift_again(lifted, np.argsort(np.concatenate(order)))
         return (
             self.weight_columns == other.weight_columns
             and np.array_equal(self.slack_columns, other.slack_columns)
-            and self._rows.same(other._rows)
-        )
-
-    def _deltas(self, which: Ints) -> Any:
-        return self.pool.directions.take(which).tocsr(self.pool.base, self.n_features)
-
-    def keep(self, mask: NDArray[np.bool_]) -> None:
-        """Drop the cuts where ``mask`` is false."""
-        self.pool.keep(mask)
-        self._rows = self._rows.take(np.flatnonzero(mask))
-
-    @property
-    def rows(self) -> Rows:
-        """The rows of all cuts that stand."""
-        r = self._rows
-        owner = self.pool.numbers.example
-        return Rows(
-            self.pool.directions, self.pool.base, r.factor, r.extra, r.lower, r.upper, owner
+            and pool.cuts.same_rows(before)
         )
 
     def problem(self) -> tuple[Any, list[tuple[NDArray[np.bool_], list[Any]]]]:
         """Rebuild the whole CVXPY problem; also each family's cuts and their constraints."""
-        deltas = self.pool.directions.tocsr(self.pool.base, self.n_features)
-        blocks = []
+        cuts, blocks = self.pool.cuts, []
         for number, family in enumerate(self.families):
-            mine = self.pool.family == number
+            mine = cuts.family == number
             if np.any(mine):
-                rows = deltas[np.flatnonzero(mine)]
-                blocks.append((mine, family.constraints(self.pool.numbers.take(mine), rows)))
+                some = cuts.take(np.flatnonzero(mine))
+                blocks.append((mine, family.constraints(some, some.deltas(self.n_features))))
         constraints = self._static + [c for _, block in blocks for c in block]
         return cp.Problem(cp.Minimize(self._objective), constraints), blocks
 
@@ -297,15 +267,6 @@ class RestrictedMaster:
             if variable.id not in self.columns:
                 self.columns[variable.id], size = size, size + variable.size
         return self.columns, size
-
-
-def _joined(batches: list[RowParts]) -> RowParts:
-    return RowParts(
-        np.concatenate([b.factor for b in batches]),
-        sp.vstack([b.extra for b in batches], format="csr"),
-        np.concatenate([b.lower for b in batches]),
-        np.concatenate([b.upper for b in batches]),
-    )
 
 
 def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:

@@ -15,8 +15,8 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
+from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
-from structopt.master.lift import Numbers
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, excess_of
 
@@ -111,7 +111,8 @@ def other_than_hinges(master: RestrictedMaster) -> str | None:
     if not answered.plain or len(answered.factor) < owners:
         return "the rule of its cut family is not the margin of its oracle alone"
     ones = np.ones(owners)
-    extra = family.row_parts(Numbers(np.arange(owners), ones, ones, ones)).extra
+    who = np.arange(owners)
+    extra = family.lift(Cuts(0 * who, who, ones, ones, ones)).extra
     weight = ones if family.joint else np.where(master.sample_weight > 0, master.sample_weight, 1.0)
     own = (
         len(master.slack_columns) == owners

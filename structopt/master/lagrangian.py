@@ -29,8 +29,9 @@ from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr, splu
 
 from structopt.arrays import Floats
+from structopt.master.cuts import Cuts
 from structopt.master.lagrangian_kernels import step_to_rest
-from structopt.master.program import Program, Rows
+from structopt.master.program import Program
 
 ROUNDING = 1e-12
 """What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
@@ -153,7 +154,7 @@ class Lagrangian:
             self._anchor_duals = self._signed(static_duals, self.program.lower, self.program.upper)
             self._anchor = self.program.q - self.program.A.T @ self._anchor_duals
 
-    def price(self, rows: Rows, cut_duals: Floats, static_duals: Floats | None) -> Priced:
+    def price(self, rows: Cuts, cut_duals: Floats, static_duals: Floats | None) -> Priced:
         """Return what the bound needs of the multipliers, signs and slacks repaired."""
         p = self.program
         y = self._rest_slacks(rows, self._signed(cut_duals, rows.lower, rows.upper))
@@ -187,7 +188,7 @@ class Lagrangian:
         y = np.where(np.isneginf(lower), np.minimum(y, 0.0), y)
         return np.where(np.isposinf(upper), np.maximum(y, 0.0), y)
 
-    def _rest_slacks(self, rows: Rows, y: Floats) -> Floats:
+    def _rest_slacks(self, rows: Cuts, y: Floats) -> Floats:
         p = self.program
         slack = np.zeros(p.size, dtype=bool)
         slack[p.slacks] = self._needs_floor[p.slacks]

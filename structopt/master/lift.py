@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import cvxpy as cp
@@ -26,9 +27,10 @@ import scipy.sparse as sp
 from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops import lin_op
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
 from structopt.master.compile import affine_rows
+from structopt.master.cuts import Cuts, take_rows
 from structopt.master.question import Answered, Lines, check, derive, numbers_of
 from structopt.master.rule import CutView, DeltaView, NeedsBatchError, sides_of
 from structopt.structures.base.oracles import Oracle
@@ -37,44 +39,6 @@ logger = logging.getLogger(__name__)
 
 _NUMBERS = ("loss", "margin", "scale")
 _MOVING = "a variable is multiplied by cut.loss (or cut.margin, cut.scale)"
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """What the rows of a batch of cuts depend on besides their directions."""
-
-    example: Ints
-    loss: Floats
-    margin: Floats
-    scale: Floats
-
-    def __len__(self) -> int:
-        return len(self.example)
-
-    def take(self, which: Any) -> Numbers:
-        """Return the numbers of some of the cuts."""
-        return Numbers(self.example[which], self.loss[which], self.margin[which], self.scale[which])
-
-
-@dataclass(frozen=True)
-class RowParts:
-    """Rows without their directions: ``lower <= factor * projection + extra . x <= upper``."""
-
-    factor: Floats
-    extra: Any
-    lower: Floats
-    upper: Floats
-
-    def take(self, which: Ints) -> RowParts:
-        """Return some of the rows."""
-        return RowParts(self.factor[which], self.extra[which], self.lower[which], self.upper[which])
-
-    def same(self, other: RowParts) -> bool:
-        """Return whether other rows are the same, to the last digit."""
-        pairs = [(self.factor, other.factor), (self.lower, other.lower), (self.upper, other.upper)]
-        if self.extra.shape != other.extra.shape or (self.extra != other.extra).nnz:
-            return False
-        return all(np.array_equal(a, b) for a, b in pairs)
 
 
 class Family:
@@ -117,8 +81,8 @@ class Family:
             return [bound for family in sides for bound in family.bind(*given)]
         self._template = self._make_template()
         if self._template is not None:
-            free = Numbers(probe.example, probe.loss, 1.5 + 0.5 * probe.loss, 1.0 / probe.loss)
-            if not _same_rows(self._template.rows(free), self._batch(free, None)):
+            free = replace(probe, margin=1.5 + 0.5 * probe.loss, scale=1.0 / probe.loss)
+            if not _same_rows(self._template.rows(free), self._batch(free)):
                 logger.info("template and batch disagree, using the batch")
                 self._template = None
         if self._named is None:
@@ -127,28 +91,23 @@ class Family:
             self.oracle, self.answered = self._named, check(self._lines(probe), self._named)
         return [self]
 
-    def row_parts(self, numbers: Numbers, matrix: Callable[[], Any] | None = None) -> RowParts:
-        """Return the rows of a batch, without directions.
+    def lift(self, cuts: Cuts) -> Cuts:
+        """Return cuts with their rows."""
+        return self._batch(cuts) if self._template is None else self._template.rows(cuts)
 
-        ``matrix`` gives the explicit deltas, for rules that look into them.
-        """
-        if self._template is None:
-            return self._batch(numbers, matrix)
-        return self._template.rows(numbers)
-
-    def constraints(self, numbers: Numbers, deltas: Any) -> list[Any]:
+    def constraints(self, cuts: Cuts, deltas: Any) -> list[Any]:
         """Return the rule's own CVXPY constraints for a batch, for the reference backend."""
-        cut = self._view(DeltaView(None, None, lambda: deltas), numbers)
+        cut = self._view(DeltaView(None, None, lambda: deltas), cuts)
         if self._side is not None:
             return [expression >= 0 for expression, _ in self._sides(cut)]
         rule = self.rule(cut)
         return list(rule) if isinstance(rule, list | tuple) else [rule]
 
-    def _view(self, delta: DeltaView, numbers: Numbers) -> CutView:
+    def _view(self, delta: DeltaView, cuts: Cuts) -> CutView:
         def of(variable: Any) -> Any:
-            return self._per_owner(variable)[numbers.example]
+            return self._per_owner(variable)[cuts.example]
 
-        return CutView(delta, {name: getattr(numbers, name) for name in self._numbers}, of)
+        return CutView(delta, {name: getattr(cuts, name) for name in self._numbers}, of)
 
     def _sides(self, cut: CutView) -> list[tuple[Any, bool]]:
         """Return the rule's sides, all or the one that this family is."""
@@ -159,23 +118,24 @@ class Family:
             sides = [(sides[0][0], False), (-sides[0][0], False)]
         return [sides[self._side]]
 
-    def _n_sides(self, probe: Numbers) -> int:
+    def _n_sides(self, probe: Cuts) -> int:
         nothing = sp.csr_array((len(probe), self._weights.size))
         cut = self._view(DeltaView(self._weights, cp.Variable(len(probe)), lambda: nothing), probe)
         sides = self._sides(cut)
         return 2 if sides[0][1] else len(sides)
 
     # ------------------------------------------------------------------ reading
-    def _probe(self, loss: Floats, margin: Floats, scale: Floats) -> Numbers:
+    def _probe(self, loss: Floats, margin: Floats, scale: Floats) -> Cuts:
         """Return cuts of some examples with sample numbers, those of an example together."""
         some = np.unique([0, self._n_owners // 2, self._n_owners - 1])
-        each = (np.tile(values, len(some)) for values in (loss, margin, scale))
-        return Numbers(np.repeat(some, len(loss)), *each)
+        example, count = np.repeat(some, len(loss)), len(some)
+        each = np.tile(loss, count), np.tile(margin, count), np.tile(scale, count)
+        return Cuts(np.zeros_like(example), example, *each)
 
-    def _lines(self, probe: Numbers) -> list[Lines]:
+    def _lines(self, probe: Cuts) -> list[Lines]:
         """Return the rule's sides at sample losses, of every example if there is a template."""
         count = int(np.sum(probe.example == probe.example[0]))
-        sample = probe.take(slice(0, count))
+        sample = probe.take(np.arange(count))
         numbers = (sample.loss, sample.margin, sample.scale)
         if self._template is not None:
             sides = self._template.sides
@@ -184,10 +144,10 @@ class Family:
                 for side in sides
                 for _ in range(1 + side.equality)
             ]
-        if self._looks_into_delta:
+        if self.looks_into_delta:
             odd = "cut.delta multiplies something else than the weights of m.weights()"
             return [Lines(*numbers, *(np.zeros((count, 1)),) * 2, odd)]
-        lowered = self._lower_batch(probe, None)
+        lowered = self._lower_batch(probe)
         found = []
         for factor, extra, constant, equality in lowered:
             shape = (-1, count)
@@ -198,7 +158,7 @@ class Family:
         return found
 
     def _make_template(self) -> _Template | None:
-        self._looks_into_delta = False
+        self.looks_into_delta = False
         parameters = {name: cp.Parameter(1, name=name) for name in self._numbers}
         pick = cp.Parameter((1, self._n_owners), name="pick")
         projection = cp.Variable(1)
@@ -215,7 +175,7 @@ class Family:
                 sides, {**parameters, "pick": pick}, projection, self._columns, self._size
             )
         except NeedsBatchError:
-            self._looks_into_delta = True
+            self.looks_into_delta = True
             return None
         except IncompatibleError:
             raise
@@ -223,16 +183,15 @@ class Family:
             logger.debug("no template for a rule: %s", error)
             return None
 
-    def _batch(self, numbers: Numbers, matrix: Callable[[], Any] | None) -> RowParts:
-        return _assemble(self._lower_batch(numbers, matrix))
+    def _batch(self, cuts: Cuts) -> Cuts:
+        return _assemble(cuts, self._lower_batch(cuts))
 
-    def _lower_batch(
-        self, numbers: Numbers, matrix: Callable[[], Any] | None
-    ) -> list[tuple[Floats, Any, Floats, bool]]:
+    def _lower_batch(self, cuts: Cuts) -> list[tuple[Floats, Any, Floats, bool]]:
         """Lower the rule for a batch; for each side factor, other columns, constant, equality."""
-        count = len(numbers)
+        count = len(cuts)
         projection = cp.Variable(count)
-        cut = self._view(DeltaView(self._weights, projection, matrix), numbers)
+        deltas = partial(cuts.deltas, self._weights.size)
+        cut = self._view(DeltaView(self._weights, projection, deltas), cuts)
         columns = {**self._columns, projection.id: self._size}
         lowered = []
         for expression, equality in self._known(self._sides(cut), projection):
@@ -299,8 +258,8 @@ class _Template:
             }
             self.sides.append(_TemplateSide(blocks, table[[total]], size, equality))
 
-    def rows(self, numbers: Numbers) -> RowParts:
-        return _assemble([side.rows(numbers) for side in self.sides])
+    def rows(self, cuts: Cuts) -> Cuts:
+        return _assemble(cuts, [side.rows(cuts) for side in self.sides])
 
 
 class _TemplateSide:
@@ -325,37 +284,28 @@ class _TemplateSide:
             if block.nnz
         ]
 
-    def read(self, numbers: Numbers) -> tuple[Floats, Floats, str]:
+    def read(self, cuts: Cuts) -> tuple[Floats, Floats, str]:
         """Return factors and margins, numbers by examples, and what no oracle knows of."""
-        ends = np.broadcast_to(self._ends, (len(numbers), *self._ends.shape))
+        ends = np.broadcast_to(self._ends, (len(cuts), *self._ends.shape))
         odd = ""
         for name, x, end in self._added:
-            values = np.ones(len(numbers)) if name is None else getattr(numbers, name)
+            values = np.ones(len(cuts)) if name is None else getattr(cuts, name)
             ends = ends + values[:, None, None] * end
             odd = _MOVING if name is not None and x.count_nonzero() else odd
         return ends[:, :, 0], -ends[:, :, 1], odd
 
-    def rows(self, numbers: Numbers) -> tuple[Floats, Any, Floats, bool]:
-        extra = _take_rows(self._x, numbers.example)
-        ends = self._ends[numbers.example]
+    def rows(self, cuts: Cuts) -> tuple[Floats, Any, Floats, bool]:
+        extra = take_rows(self._x, cuts.example)
+        ends = self._ends[cuts.example]
         for name, x, end in self._added:
-            values = np.ones(len(numbers)) if name is None else getattr(numbers, name)
+            values = np.ones(len(cuts)) if name is None else getattr(cuts, name)
             ends = ends + values[:, None] * end
             if x.nnz:
                 extra = sp.csr_array(extra + sp.csr_array(values[:, None]) @ x)
         return ends[:, 0], extra, ends[:, 1], self.equality
 
 
-def _take_rows(matrix: Any, which: Ints) -> Any:
-    """Return ``matrix[which]`` of a CSR matrix (a third of the time of SciPy's own)."""
-    lengths = np.diff(matrix.indptr)[which]
-    ptr = np.concatenate([[0], np.cumsum(lengths)])
-    where = np.repeat(matrix.indptr[which] - ptr[:-1], lengths) + np.arange(ptr[-1])
-    arrays = (matrix.data[where], matrix.indices[where], ptr.astype(matrix.indptr.dtype))
-    return sp.csr_array(arrays, shape=(len(which), matrix.shape[1]))
-
-
-def _assemble(sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> RowParts:
+def _assemble(cuts: Cuts, sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> Cuts:
     factor, extra, constant, equality = sides[0]
     upper = -constant if equality else np.full(len(constant), np.inf)
     if len(sides) == 2:
@@ -367,10 +317,11 @@ def _assemble(sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> RowParts:
                 "declare two families with m.cuts(...) instead."
             )
         upper = other_constant
-    return RowParts(np.asarray(factor, dtype=np.float64), extra, -constant, np.asarray(upper))
+    factor, upper = np.asarray(factor, dtype=np.float64), np.asarray(upper)
+    return replace(cuts, factor=factor, extra=extra, lower=-constant, upper=upper)
 
 
-def _same_rows(a: RowParts, b: RowParts) -> bool:
+def _same_rows(a: Cuts, b: Cuts) -> bool:
     return bool(
         np.allclose(a.factor, b.factor)
         and np.allclose(a.lower, b.lower)

@@ -5,7 +5,8 @@ r"""The compiled master problem: one standard form that every backend reads.
 
 The l1 term stays a term of its own instead of being lowered to epigraph rows: a simplex backend
 splits those columns (752 iterations where CVXPY's epigraph form took 9,461), a dual ascent
-soft-thresholds them. Cuts arrive as :class:`Rows`, whose weight part is kept as directions.
+soft-thresholds them. Cuts arrive as :class:`~structopt.master.cuts.Cuts`, whose weight part is
+kept as directions.
 
 >>> import numpy as np, scipy.sparse as sp
 >>> p = Program(P=sp.csc_array((2, 2)), q=np.zeros(2), l1=np.array([1.0, 0.0]), offset=0.0,
@@ -29,7 +30,6 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
-from structopt.structures.base.parts import Directions
 
 
 @dataclass(frozen=True)
@@ -96,53 +96,3 @@ class Program:
         value = self.A @ x
         parts = (self.lower - value, value - self.upper, self.lb - x, x - self.ub)
         return float(max(0.0, *(p.max(initial=0.0) for p in parts)))
-
-
-@dataclass(frozen=True)
-class Rows:
-    """A batch of cut rows ``lower <= factor * delta . w + extra . x <= upper``.
-
-    Attributes
-    ----------
-    directions : Directions
-        delta of each row, over ``base``.
-    base : sparse matrix
-        The base matrix the directions refer to (it may grow later; old rows keep their place).
-    factor : array
-        The factor on ``delta . w``.
-    extra : sparse matrix
-        Every other coefficient, over all columns of the program.
-    lower, upper : arrays
-    owner : array of int
-        The example of each row (0 for joint rows): rows of one example are best treated together.
-    """
-
-    directions: Directions
-    base: Any
-    factor: Floats
-    extra: Any
-    lower: Floats
-    upper: Floats
-    owner: Ints
-
-    def __len__(self) -> int:
-        return len(self.lower)
-
-    def matrix(self, program: Program) -> Any:
-        """Return the rows as one CSR matrix over all columns of ``program``."""
-        start, stop = program.weights.start, program.weights.stop
-        delta = self.directions.tocsr(self.base, stop - start)
-        delta.data *= np.repeat(self.factor, np.diff(delta.indptr))
-        shifted = sp.csr_array(
-            (delta.data, delta.indices + start, delta.indptr), shape=(len(self), program.size)
-        )
-        return sp.csr_array(shifted + self.extra) if self.extra.nnz else shifted
-
-    def pull(self, program: Program, multipliers: Floats) -> Floats:
-        """Return the rows weighted by multipliers and summed, over all columns."""
-        weights = program.weights
-        total = np.asarray(self.extra.T @ multipliers)
-        total[weights] += self.directions.combine(
-            self.base, self.factor * multipliers, weights.stop - weights.start
-        )
-        return total

@@ -18,28 +18,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any
+from functools import cached_property
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, base_matrix
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
+from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
-from structopt.master.lift import Numbers, RowParts
 from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, excess_of
-
-
-@dataclass(frozen=True)
-class Found:
-    """Violated cuts of one family; ``directions()`` builds their deltas."""
-
-    family: int
-    numbers: Numbers
-    directions: Callable[[], Any]
 
 
 @dataclass(frozen=True)
@@ -65,7 +56,8 @@ class Separation:
         Violation of the static constraints there.
     violation : float
         The largest violation of a row at the master's own solution.
-    found : list of Found
+    violated : list of (Cuts, callable)
+        The cuts whose rows are violated, by family, and who knows their directions.
     inside : Inside or None
         The point, if it satisfies all families without slacks strictly.
     exact : bool
@@ -76,24 +68,16 @@ class Separation:
     value: float
     residual: float
     violation: float
-    found: list[Found]
+    violated: list[tuple[Cuts, Callable[[Cuts], Cuts]]]
     inside: Inside | None
     exact: bool
     rounding: float = 0.0
     """How much of `value` covers what oracles leave open (`Answers.excess`)."""
 
-
-@dataclass(frozen=True)
-class _Candidates:
-    """One cut per owner (an example, or all of them together) of one family.
-
-    The true answer's score may be as low as ``score - excess``.
-    """
-
-    numbers: Numbers
-    score: Floats
-    excess: Floats
-    directions: Callable[[Ints], Any]
+    @cached_property
+    def found(self) -> list[Cuts]:
+        """The violated cuts, each family's in a batch, with rows and directions."""
+        return [directed(cuts) for cuts, directed in self.violated]
 
 
 def separate(
@@ -107,19 +91,18 @@ def separate(
     found, lifted, worst = [], [], 0.0
     hard: dict[int, float] = {}
     for number in range(len(master.families)):
-        parts, candidates = ask.rows(number)
-        signed = _raise_slacks(master, parts, candidates, bare, raised)
-        lifted.append((parts, candidates))
+        cuts, directed = ask.rows(number)
+        signed = _raise_slacks(master, cuts, cuts.excess, bare, raised)
+        lifted.append(cuts)
         if signed > -np.inf:
             hard[number] = signed
-        value = parts.factor * candidates.score + parts.extra @ x
-        violation = np.maximum(parts.lower - value, value - parts.upper)
+        value = cuts.factor * cuts.score + cuts.extra @ x
+        violation = np.maximum(cuts.lower - value, value - cuts.upper)
         worst = max(worst, float(violation.max(initial=0.0)))
-        side = np.where(np.isfinite(parts.lower), parts.lower, parts.upper)
+        side = np.where(np.isfinite(cuts.lower), cuts.lower, cuts.upper)
         which = np.flatnonzero(violation > 1e-9 * np.maximum(1.0, np.abs(side)))
         if len(which):
-            wanted = partial(candidates.directions, which)
-            found.append(Found(number, candidates.numbers.take(which), wanted))
+            found.append((cuts.take(which), directed))
     exact = ask.exact()
     violated = {k: v for k, v in hard.items() if v > 0}
     if violated and inside is None:
@@ -127,7 +110,7 @@ def separate(
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
-        soft = [k for k, (parts, _) in enumerate(lifted) if _touches_slack(master, parts)]
+        soft = [k for k, cuts in enumerate(lifted) if _touches_slack(master, cuts)]
         raised, proven = _lowered(master, data, raised, soft)
         exact = exact and proven
     residual = 0.0 if master.program is None else master.program.residual(raised)
@@ -144,30 +127,30 @@ class _Asking:
         self._master, self._data = master, data
         self._weights = np.ascontiguousarray(x[master.weight_columns])
         self._answers: dict[Oracle, list[Answers]] = {}
-        self._candidates: dict[tuple[Oracle, bool], _Candidates] = {}
 
-    def rows(self, number: int) -> tuple[RowParts, _Candidates]:
-        """Return the rows of one family, one per owner."""
+    def rows(self, number: int) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
+        """Return the cuts of one family, one per owner, and who knows their directions."""
         family = self._master.families[number]
-        key = (family.oracle, family.joint)
         if family.oracle not in self._answers:
             self._answers[family.oracle] = self._data.ask(family.oracle, self._weights)
-        if key not in self._candidates:
-            collect = _jointly if family.joint else _one_by_one
-            answers = self._answers[family.oracle]
-            self._candidates[key] = collect(self._data, family.oracle, answers)
-        candidates = self._candidates[key]
-        everyone = np.arange(len(candidates.numbers))
-        explicit = partial(_explicit, self._data, candidates, everyone)
-        return self._master.lift(number, candidates.numbers, explicit), candidates
+        answers = self._answers[family.oracle]
+        collect = _jointly if family.joint else _one_by_one
+        cuts, directed = collect(self._data, family.oracle, number, answers)
+        if family.looks_into_delta:
+            cuts, directed = directed(cuts), _as_it_is
+        return family.lift(cuts), directed
 
     def exact(self) -> bool:
         """Return whether every oracle proved its answers."""
         return all(answer.exact for answers in self._answers.values() for answer in answers)
 
 
-def _touches_slack(master: RestrictedMaster, parts: RowParts) -> bool:
-    return bool(np.isin(parts.extra.indices, master.slack_columns).any())
+def _as_it_is(cuts: Cuts) -> Cuts:
+    return cuts
+
+
+def _touches_slack(master: RestrictedMaster, cuts: Cuts) -> bool:
+    return bool(np.isin(cuts.extra.indices, master.slack_columns).any())
 
 
 def _lowered(
@@ -182,71 +165,74 @@ def _lowered(
     bare[master.slack_columns] = 0.0
     raised = bare.copy()
     for number in soft:
-        _raise_slacks(master, *ask.rows(number), bare, raised)
+        cuts, _ = ask.rows(number)
+        _raise_slacks(master, cuts, cuts.excess, bare, raised)
     return raised, ask.exact()
 
 
-def _one_by_one(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
+def _one_by_one(
+    data: DataSet, oracle: Oracle, family: int, answers: list[Answers]
+) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
     loss = np.concatenate([a.loss for a in answers])
     score = np.concatenate([a.score for a in answers])
     which = np.flatnonzero(np.isfinite(score) & (data.sample_weight > 0))
     loss = loss[which]
-    numbers = Numbers(which, loss, oracle.margin(loss), oracle.scale(loss))
-    excess = excess_of(answers)[which]
-    return _Candidates(numbers, score[which], excess, lambda w: data.directions(answers, which[w]))
+    cuts = Cuts(
+        np.full(len(which), family), which, loss, oracle.margin(loss), oracle.scale(loss),
+        score=score[which], excess=excess_of(answers)[which],
+    )  # fmt: skip
+
+    def directed(some: Cuts) -> Cuts:
+        return replace(some, directions=data.directions(answers, some.example), base=data.base)
+
+    return cuts, directed
 
 
-def _jointly(data: DataSet, oracle: Oracle, answers: list[Answers]) -> _Candidates:
-    each = _one_by_one(data, oracle, answers)
-    hinge = oracle.hinge(each.numbers.loss, each.score)
-    most = np.maximum(hinge + each.numbers.scale * each.excess, 0.0)
-    active = np.flatnonzero(hinge > 0)
-    chosen = each.numbers.take(active)
+def _jointly(
+    data: DataSet, oracle: Oracle, family: int, answers: list[Answers]
+) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
+    each, directed = _one_by_one(data, oracle, family, answers)
+    hinge = oracle.hinge(each.loss, each.score)
+    most = np.maximum(hinge + each.scale * each.excess, 0.0)
+    chosen = each.take(np.flatnonzero(hinge > 0))
     weight = data.sample_weight[chosen.example]
-    total = Numbers(
+    everyone = data.sample_weight[each.example]
+    total = Cuts(
+        np.full(1, family),
         np.zeros(1, dtype=np.int64),
         np.array([weight @ chosen.loss]),
         np.array([weight @ chosen.margin]),
         np.ones(1),
+        score=np.array([(weight * chosen.scale) @ chosen.score]),
+        excess=np.array([everyone @ (most - np.maximum(hinge, 0.0))]),
     )
-    score = np.array([(weight * chosen.scale) @ each.score[active]])
-    everyone = data.sample_weight[each.numbers.example]
-    excess = np.array([everyone @ (most - np.maximum(hinge, 0.0))])
 
-    def directions(_: Ints) -> Any:
-        if len(active) == 0:
-            return sp.csr_array((1, data.n_features))
-        deltas = each.directions(active)
-        multipliers = weight * chosen.scale
-        if sp.issparse(deltas):
-            return sp.csr_array((deltas.T @ multipliers)[None, :])
-        return sp.csr_array(deltas.combine(data.base, multipliers, data.n_features)[None, :])
+    def summed(cut: Cuts) -> Cuts:
+        row = np.zeros(data.n_features)
+        if len(chosen):
+            deltas = directed(chosen)
+            multipliers = weight * chosen.scale
+            row = deltas.directions.combine(deltas.base, multipliers, data.n_features)
+        base = base_matrix(sp.csr_array(row[None, :]))
+        return replace(cut, directions=Directions.rows(0, 1), base=base)
 
-    return _Candidates(total, score, excess, directions)
-
-
-def _explicit(data: DataSet, candidates: _Candidates, which: Ints) -> Any:
-    directions = candidates.directions(which)
-    return directions if sp.issparse(directions) else directions.tocsr(data.base, data.n_features)
+    return total, summed
 
 
 def _without_excess(
-    master: RestrictedMaster,
-    lifted: list[tuple[RowParts, _Candidates]],
-    bare: Floats,
-    value: float,
+    master: RestrictedMaster, lifted: list[Cuts], bare: Floats, value: float
 ) -> float:
     """Return what the objective would be if the oracles' answers were exact."""
-    if not any(np.any(found.excess > 0) for _, found in lifted):
+    if not any(np.any(cuts.excess > 0) for cuts in lifted):
         return value
     raised = bare.copy()
-    for parts, found in lifted:
-        _raise_slacks(master, parts, replace(found, excess=0.0 * found.excess), bare, raised)
+    for cuts in lifted:
+        _raise_slacks(master, cuts, 0.0 * cuts.excess, bare, raised)
     return min(value, master.objective(raised))
 
 
 def _raise_slacks(
-    master: RestrictedMaster, parts: RowParts, found: _Candidates, bare: Floats, raised: Floats
+    master: RestrictedMaster, cuts: Cuts, excess: Floats, bare: Floats, raised: Floats
 ) -> float:
     """Raise slacks in ``raised`` until the rows hold, for the true answers too.
 
@@ -254,19 +240,19 @@ def _raise_slacks(
     """
     is_slack = np.zeros(master.size, dtype=bool)
     is_slack[master.slack_columns] = True
-    score = found.score
-    row = np.repeat(np.arange(len(score)), np.diff(parts.extra.indptr))
-    entry = is_slack[parts.extra.indices] & (parts.extra.data != 0)
-    row, column, gamma = row[entry], parts.extra.indices[entry], parts.extra.data[entry]
+    extra = cuts.extra
+    row = np.repeat(np.arange(len(cuts)), np.diff(extra.indptr))
+    entry = is_slack[extra.indices] & (extra.data != 0)
+    row, column, gamma = row[entry], extra.indices[entry], extra.data[entry]
     if len(np.unique(row)) < len(row):
         raise IncompatibleError("A cut may touch one slack; this rule touches several.")
-    value = parts.factor * score + parts.extra @ bare
-    more = np.abs(parts.factor) * found.excess
-    below, above = parts.lower - value + more, parts.upper - value - more
+    value = cuts.factor * cuts.score + extra @ bare
+    more = np.abs(cuts.factor) * excess
+    below, above = cuts.lower - value + more, cuts.upper - value - more
     short = np.where(gamma > 0, below[row], above[row])
     needed = np.where(np.isfinite(short), short / gamma, 0.0)
     np.maximum.at(raised, column, needed)
-    tight = np.ones(len(score), dtype=bool)
+    tight = np.ones(len(cuts), dtype=bool)
     tight[row] = False
     violation = np.maximum(below, -above)[tight]
     return float(violation.max(initial=-np.inf))

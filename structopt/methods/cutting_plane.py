@@ -22,7 +22,7 @@ from structopt.backends.base import Backend, MasterSolution
 from structopt.engines.dataset import DataSet
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
-from structopt.master.cuts import CutSet
+from structopt.master.cuts import Cuts
 from structopt.master.lagrangian import Averages, Lagrangian, Priced
 from structopt.master.separation import Inside, Separation, separate
 from structopt.methods.forerunner import Forerunner, forerun
@@ -109,7 +109,7 @@ class CuttingPlane(Method):
         self._rescued: list[Rescue] = []
         self._fingerprint: str | None = None
         self._checkpoint = None if checkpoint is None else Checkpoint(checkpoint)
-        saved = None if self._checkpoint is None else self._checkpoint.load()
+        saved = None if self._checkpoint is None else self._checkpoint.load(Cuts.from_arrays)
         if saved is None and isinstance(warm_start, State) and warm_start.live is not None:
             self._go_on(warm_start.weights, warm_start.live)
             return
@@ -191,7 +191,7 @@ class CuttingPlane(Method):
             if len(self.master.pool) == 0:
                 self._lagrangian.anchor(solution.static_duals)
             priced = self._lagrangian.price(
-                self.master.rows, solution.cut_duals, solution.static_duals
+                self.master.pool.cuts, solution.cut_duals, solution.static_duals
             )
             bound = self._lagrangian.value(priced, solution.x)
             if self.backend.moving:
@@ -251,13 +251,13 @@ class CuttingPlane(Method):
             return 0
         self._dropped_at = self._dual
         self.backend.delete(~expired)
-        self.master.keep(~expired)
+        self.master.pool.keep(~expired)
         return count
 
     def _add(self, separation: Separation) -> int:
         added = 0
         for found in separation.found:
-            rows = self.master.add(found.family, found.numbers, found.directions())
+            rows = self.master.add(found)
             if len(rows):
                 self.backend.append(rows)
                 added += len(rows)
@@ -277,7 +277,7 @@ class CuttingPlane(Method):
         self._first, self._pace.idle = self.backend.name, 0
         self.backend = registry.choose(exact, self.master)
         self.backend.start(self.master)
-        self.backend.append(self.master.rows)
+        self.backend.append(self.master.pool.cuts)
 
     def _stalled(self) -> bool:
         return self._pace.over(len(self.master.pool), moving=self.backend.moving)
@@ -289,7 +289,7 @@ class CuttingPlane(Method):
         self.backend = registry.choose(backend, self.master, random_state)
         self.backend.start(self.master)
 
-    def _adopt(self, weights: Floats, cuts: CutSet | None) -> None:
+    def _adopt(self, weights: Floats, cuts: Cuts | None) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
         if cuts is not None and cuts.fingerprint == self.fingerprint:
             self._take(weights, cuts)
@@ -298,16 +298,14 @@ class CuttingPlane(Method):
         else:
             raise InvalidInputError(_OTHER)
 
-    def _take(self, weights: Floats, cuts: CutSet) -> None:
+    def _take(self, weights: Floats, cuts: Cuts) -> None:
         order: list[Any] = []
         for number in range(len(self.master.families)):
-            which = np.flatnonzero(cuts.family == number)
-            if len(which):
-                directions = self.master.pool.directions_of(cuts, which)
-                rows = self.master.add(number, cuts.numbers.take(which), directions)
-                self.backend.append(rows)
-                order.append(which)
-        multipliers = cuts.multipliers[np.concatenate(order)] if order else np.zeros(0)
+            mine = self.master.pool.of_family(cuts, number)
+            if len(mine):
+                self.backend.append(self.master.add(mine))
+                order.append(mine.multiplier)
+        multipliers = np.concatenate(order) if order else np.zeros(0)
         if len(multipliers) == len(self.master.pool):
             self.backend.warm(multipliers, weights)
         self._begin_at(weights)
@@ -320,14 +318,14 @@ class CuttingPlane(Method):
         if backend.finisher is None:  # idle cuts slow an exact solve down, and come back if needed
             used = master.pool.multipliers != 0
             backend.delete(used)
-            master.keep(used)
+            master.pool.keep(used)
         same = self.master.take_over(master) and repr(live.asked) == repr(self._asked)
         fits = same and backend.refusal(self.master.program, self.master.samples()) is None
         if fits and backend.resume(self.master):
             self.backend = backend
         else:
             self._start()
-            self.backend.append(self.master.rows)
+            self.backend.append(self.master.pool.cuts)
             self.backend.warm(self.master.pool.multipliers, weights)
         self._begin_at(weights)
 
@@ -363,7 +361,7 @@ class CuttingPlane(Method):
             self._fingerprint = self.data.fingerprint(repr(self.structure) + repr(self.families))
         return self._fingerprint
 
-    def _cuts(self) -> CutSet:
+    def _cuts(self) -> Cuts:
         return self.master.pool.export(self.fingerprint)
 
     def _solved_by(self) -> dict[str, Any]:

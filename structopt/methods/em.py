@@ -172,7 +172,7 @@ class EM(CuttingPlane):
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound by the multipliers of this round and by averages."""
         assert self._lagrangian is not None, "a scaled M3N is a quadratic programme"
-        priced = self._lagrangian.price(self.master.rows, solution.cut_duals, None)
+        priced = self._lagrangian.price(self.master.pool.cuts, solution.cut_duals, None)
         self._averages.add(priced, 1.0)
         for p in (priced, *self._averages.means()):
             bound = self.formulation.lower_bound(p.gain, p.pull[self.master.weight_columns])
@@ -226,10 +226,10 @@ class EM(CuttingPlane):
 
     def _even_weight(self) -> float:
         """Return the size of weights that would satisfy a cut if all were of one size."""
-        rows = self.master.rows
+        rows = self.master.pool.cuts
         if not len(rows):
             return 1.0
-        deltas = rows.directions.tocsr(rows.base, self.data.n_features)
+        deltas = rows.deltas(self.data.n_features)
         total = np.asarray(abs(deltas).sum(axis=1)).ravel()
         return float(np.median(rows.lower / np.maximum(total, 1e-300)))
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.master.cuts import CutSet
+from structopt.master.cuts import Cuts
 from structopt.methods.method import Method
 from structopt.structures.base.oracles import best_other, worst
 
@@ -16,7 +16,7 @@ class Forerunner(NamedTuple):
     """What a run on the same data left behind, and its largest |w . delta|."""
 
     weights: Floats
-    cuts: CutSet
+    cuts: Cuts
     families: list[tuple[str, bool]]
     largest: float
     caveat: str

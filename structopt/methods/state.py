@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from structopt.arrays import Floats
 from structopt.backends.base import Backend
-from structopt.master.cuts import CutSet
+from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
 from structopt.run.events import Round
 
@@ -20,7 +20,7 @@ class Live(NamedTuple):
     backend: Backend
     asked: tuple[str | Backend, int | None]
     fingerprint: str
-    export: Callable[[], CutSet]
+    export: Callable[[], Cuts]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class State:
     primal, dual, residual : float
         Bounds on the objective, and by how much the weights break the formulation's constraints.
     history : tuple of Round
-    cuts : CutSet or None
+    cuts : Cuts or None
         The cuts that stand, with their multipliers; None while they are live, and for methods
         without.
     live : Live or None
@@ -66,7 +66,7 @@ class State:
     dual: float
     residual: float
     history: tuple[Round, ...]
-    cuts: CutSet | None = None
+    cuts: Cuts | None = None
     live: Live | None = None
 
     def copy(self) -> State:

@@ -66,7 +66,7 @@ class Result:
         Wall time of the run.
     backend : str or None
         Who solved the master problems; None for methods that have none.
-    cuts : CutSet or None
+    cuts : Cuts or None
         The cuts that stood at the end, for warm starts; None for methods without.
     method : str
         Which method it was.

@@ -138,9 +138,7 @@ class StructureCase:
 def rows(shard: Shard, outputs: Any, which: Any, n_features: int) -> Floats:
     """Return a shard's directions as dense rows."""
     found = shard.directions(outputs, np.asarray(which, dtype=np.int64))
-    if shard.base is not None:
-        found = found.tocsr(shard.base, n_features)
-    return np.asarray(found.toarray(), dtype=np.float64)
+    return np.asarray(found.tocsr(shard.base, n_features).toarray(), dtype=np.float64)
 
 
 def dense(features: Any) -> Floats:

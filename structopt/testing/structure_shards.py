@@ -239,8 +239,7 @@ def _agree(
 
 
 def _csr(data: DataSet, directions: Any, n: int) -> Floats:
-    found = directions if data.base is None else directions.tocsr(data.base, n)
-    return np.asarray(found.toarray())
+    return np.asarray(directions.tocsr(data.base, n).toarray())
 
 
 CHECKS: tuple[Check, ...] = (

@@ -21,7 +21,8 @@ from structopt.backends.extragradient.backend import ExtragradientBackend
 from structopt.backends.highs import HiGHS
 from structopt.backends.osqp import OSQP
 from structopt.errors import InvalidInputError
-from structopt.master.program import Program, Rows
+from structopt.master.cuts import Cuts
+from structopt.master.program import Program
 from structopt.structures.base.parts import Directions
 
 INF = np.inf
@@ -58,15 +59,16 @@ def cuts(p, matrix, lower, upper=None):
     extra = matrix.copy()
     extra[:, w] = 0
     factor = np.where(np.arange(count) % 2, -2.0, 1.0)
-    return Rows(
-        Directions.rows(0, count),
-        base_matrix(matrix[:, w] / factor[:, None]),
-        factor,
-        sp.csr_array(extra),
-        np.asarray(lower, float),
-        np.full(count, INF) if upper is None else np.asarray(upper, float),
-        np.zeros(count, np.int64),
-    )
+    zeros, ones = np.zeros(count, np.int64), np.ones(count)
+    return Cuts(
+        zeros, zeros, ones, ones, ones,
+        directions=Directions.rows(0, count),
+        base=base_matrix(matrix[:, w] / factor[:, None]),
+        factor=factor,
+        extra=sp.csr_array(extra),
+        lower=np.asarray(lower, float),
+        upper=np.full(count, INF) if upper is None else np.asarray(upper, float),
+    )  # fmt: skip
 
 
 def started(backend, p):

@@ -316,7 +316,7 @@ def test_masters_reach_a_certified_gap_of_one_millionth():
     for batch in recording.batches:
         values = []
         for backend, master in zip((ours, exact), masters, strict=True):
-            backend.append(master.add(0, batch.numbers, batch.directions))
+            backend.append(master.add(batch))
             found = backend.solve(tolerance=1e-6)
             assert found.status == "optimal", found
             values.append(master.program.objective(found.x))
@@ -329,7 +329,7 @@ def test_a_second_solve_starts_where_the_first_ended():
     master, backend = recording.master(), Backend()
     backend.start(master)
     for batch in recording.batches:
-        backend.append(master.add(0, batch.numbers, batch.directions))
+        backend.append(master.add(batch))
     first = backend.solve(tolerance=1e-5)
     again = backend.solve(tolerance=1e-5)
     assert first.iterations > 0

@@ -17,7 +17,7 @@ def test_the_short_way_to_a_bound_is_the_long_one(static, size):
     rng, m, optimum = build(3, "l1", static)
     lagrangian = Lagrangian(m.program)
     assert lagrangian._plain
-    priced = lagrangian.price(m.rows, size * rng.random(8), None)
+    priced = lagrangian.price(m.pool.cuts, size * rng.random(8), None)
     short = lagrangian.value(priced, np.zeros(m.size))
     lagrangian._plain = False
     assert short == pytest.approx(lagrangian.value(priced, np.zeros(m.size)), rel=1e-12)
@@ -55,7 +55,7 @@ def started(**options):
     _, m, _ = build(3, "l1", "sign")
     backend = Proximal(**options)
     backend.start(SimpleNamespace(program=m.program))
-    backend.append(m.rows)
+    backend.append(m.pool.cuts)
     return backend
 
 

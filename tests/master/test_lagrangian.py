@@ -21,7 +21,7 @@ def test_random_multipliers_never_exceed_the_optimum(seed, objective, static, si
     x = rng.normal(size=m.size)
     duals = size * rng.normal(size=len(m.pool))
     static_duals = size * rng.normal(size=len(m.program.lower))
-    bound = lagrangian.value(lagrangian.price(m.rows, duals, static_duals), x)
+    bound = lagrangian.value(lagrangian.price(m.pool.cuts, duals, static_duals), x)
     assert bound <= value + 1e-6 * (1 + abs(value))
 
 
@@ -34,8 +34,8 @@ def test_a_solver_s_multipliers_are_tight(objective, static, backend):
         solver = registry.choose(backend, m)
         solver.start(m)
         lagrangian = Lagrangian(m.program)
-        solver.append(m.rows)
+        solver.append(m.pool.cuts)
         solution = solver.solve(tolerance=1e-9)
-        priced = lagrangian.price(m.rows, solution.cut_duals, solution.static_duals)
+        priced = lagrangian.price(m.pool.cuts, solution.cut_duals, solution.static_duals)
         bound = lagrangian.value(priced, solution.x)
         assert bound == pytest.approx(value, rel=1e-5, abs=1e-5)

@@ -1,5 +1,7 @@
 """Rows that are lifted equal the rows that CVXPY makes of the same constraints."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import cvxpy.settings as names
 import numpy as np
@@ -11,8 +13,9 @@ from hypothesis import strategies as st
 import structopt as so
 from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.master.compile import _Probe, compile_problem, lower, read_off
+from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
-from structopt.master.lift import Numbers
+from structopt.structures.base.parts import UNIT, Directions
 
 N, D = 4, 3
 
@@ -47,8 +50,14 @@ def master_of(rule, weights=None):
 
 def batch(rng, k):
     loss = rng.integers(1, 5, k).astype(float)
-    numbers = Numbers(rng.integers(N, size=k), loss, loss + 1, loss + 2)
-    return numbers, sp.csr_array(rng.normal(size=(k, D)).round(1))
+    return cuts_of(
+        (rng.integers(N, size=k), loss, loss + 1, loss + 2), rng.normal(size=(k, D)).round(1)
+    )
+
+
+def cuts_of(numbers, deltas):
+    found = Directions.entries(sp.csr_array(deltas))
+    return Cuts(0 * numbers[0], *numbers, directions=found, base=UNIT)
 
 
 def by_public_route(m, numbers, deltas, variables, weights):
@@ -76,10 +85,9 @@ def test_lifted_rows_equal_cvxpy(rule, seed, weighted):
     rng = np.random.default_rng(seed)
     weights = rng.uniform(0.5, 2.0, N) if weighted else None
     m, variables = master_of(rule, weights)
-    numbers, deltas = batch(rng, int(rng.integers(1, 6)))
-    rows = m.add(0, numbers, deltas)
-    kept = m.pool.numbers
-    explicit = m.pool.directions.tocsr(m.pool.base, D)
+    rows = m.add(batch(rng, int(rng.integers(1, 6))))
+    kept = m.pool.cuts
+    explicit = kept.deltas(D)
     matrix = rows.matrix(m.program).toarray()
     (dense, g, equality), *second = by_public_route(m, kept, explicit, variables, weights)
     # CVXPY's rows read dense x <= g (or == g)
@@ -114,21 +122,18 @@ def test_a_rule_that_looks_at_numbers_is_found_out():
     m.minimize(cp.sum_squares(w) + cp.sum(xi))
     m.cuts(TRUSTED, rule_of(w, xi))
     m.compile()
-    numbers, deltas = batch(np.random.default_rng(0), 3)
-    rows = m.add(0, numbers, deltas)
-    np.testing.assert_allclose(rows.lower, 2 * numbers.loss)
+    found = batch(np.random.default_rng(0), 3)
+    np.testing.assert_allclose(m.add(found).lower, 2 * found.loss)
 
 
 def test_repeated_cuts_are_added_once():
     m, _ = master_of("plain")
-    numbers, deltas = batch(np.random.default_rng(0), 3)
-    assert len(m.add(0, numbers, deltas)) == 3
-    assert len(m.add(0, numbers, deltas)) == 0
-    twice = Numbers(
-        *(np.repeat(getattr(numbers, f), 2) for f in ("example", "loss", "margin", "scale"))
-    )
-    other = sp.vstack([deltas * 2] * 2, format="csr")[[0, 3, 1, 4, 2, 5]]
-    assert len(m.add(0, twice, other)) == 3
+    found = batch(np.random.default_rng(0), 3)
+    assert len(m.add(found)) == 3
+    assert len(m.add(found)) == 0
+    doubled = replace(found.directions, coef=2 * found.directions.coef)
+    twice = replace(found, directions=doubled).take(np.array([0, 0, 1, 1, 2, 2]))
+    assert len(m.add(twice)) == 3
 
 
 @pytest.mark.parametrize(
@@ -147,11 +152,10 @@ def test_rules_that_make_no_rows_are_refused(rule, message):
     w, xi = m.weights(), m.slacks()
     m.minimize(cp.sum_squares(w) + cp.sum(xi))
     m.cuts(TRUSTED, rule(w, xi, cp.Variable(name="stray")))
-    numbers, _ = batch(np.random.default_rng(0), 3)
 
     def use():
         m.compile()
-        m.add(0, numbers, sp.csr_array(np.eye(3, D + 10)))
+        m.add(cuts_of((np.arange(3), *np.ones((3, 3))), np.eye(3, D + 10)))
 
     with pytest.raises(IncompatibleError, match=message):
         use()

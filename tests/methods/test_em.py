@@ -159,7 +159,7 @@ def test_a_rescaled_ascent_is_a_fresh_one():
     scales = np.random.default_rng(2).uniform(0.1, 3.0, structure.n_features_)
     first = so.CuttingPlane(structure, ScaledM3N(1.0), so.DataSet.of(structure, X, Y), tol=1e-6)
     first.solve()
-    rows, program = first.master.rows, first.master.program
+    rows, program = first.master.pool.cuts, first.master.program
     moved, fresh = Ascent(), Ascent()
     for backend in (moved, fresh):
         backend.start(first.master)

@@ -283,8 +283,7 @@ def several_references(decoder, distance, kind):
         assert answers.score[0] == pytest.approx(expected, abs=1e-9)
         assert answers.loss[0] > 0
         delta = shard.directions(answers.outputs, np.array([0]))
-        if decoder == "compiled":
-            delta = delta.tocsr(shard.base, structure.n_features_)
+        delta = delta.tocsr(shard.base, structure.n_features_)
         assert float((delta @ w)[0]) == pytest.approx(expected, abs=1e-9)
 
 

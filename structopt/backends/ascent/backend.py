@@ -42,7 +42,8 @@ from structopt.backends.ascent.form import odd_program, odd_rows
 from structopt.backends.ascent.planes import Layout, Planes, arrange, planes_of
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.errors import IncompatibleError
-from structopt.master.program import Program, Rows
+from structopt.master.cuts import Cuts
+from structopt.master.program import Program
 from structopt.structures.base.parts import Directions
 
 _CHECK, _LONG, _MOST = 10, 20, 4e6
@@ -100,7 +101,7 @@ class Ascent(Backend):
         self.momentum = momentum
 
     # ------------------------------------------------------------------ recognising the form
-    def refusal(self, program: Program | None, samples: Sequence[Rows] = ()) -> str | None:
+    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why the master is not of this backend's form, or None."""
         if (refused := super().refusal(program, samples)) is not None or program is None:
             return refused
@@ -158,7 +159,7 @@ class Ascent(Backend):
         self._fit(self._planes.alpha)
         return True
 
-    def append(self, rows: Rows) -> None:
+    def append(self, rows: Cuts) -> None:
         """Add cut rows as planes."""
         if (reason := odd_rows(self._program, rows)) is not None:
             raise IncompatibleError(f"The {self.name!r} backend cannot take this cut: {reason}")

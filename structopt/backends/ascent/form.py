@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from structopt.master.program import Program, Rows
+from structopt.master.cuts import Cuts
+from structopt.master.program import Program
 
 
 def odd_program(program: Program) -> str | None:
@@ -27,7 +28,7 @@ def odd_program(program: Program) -> str | None:
     return None
 
 
-def odd_rows(program: Program, rows: Rows) -> str | None:
+def odd_rows(program: Program, rows: Cuts) -> str | None:
     """Return what in cut rows is not of the form, or None."""
     slack = np.zeros(program.size, dtype=bool)
     slack[program.slacks] = True

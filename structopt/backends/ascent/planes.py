@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
-from structopt.master.program import Rows
+from structopt.master.cuts import Cuts
 from structopt.structures.base.parts import Directions
 
 
@@ -51,7 +51,7 @@ class Planes:
 
 
 def planes_of(
-    rows: Rows, which: Ints, bound: Floats, sign: float, slack_of: Ints, n_slacks: int
+    rows: Cuts, which: Ints, bound: Floats, sign: float, slack_of: Ints, n_slacks: int
 ) -> Planes:
     """Return some rows, on the side of ``bound``, as planes; ``slack_of`` numbers slack columns."""
     entries = np.diff(rows.extra.indptr)
@@ -61,7 +61,7 @@ def planes_of(
     weight[entries == 1] = np.abs(rows.extra.data)
     soft = group >= 0
     # any group will do for a hard row; its example's shares the most parts with it
-    owner = rows.owner[~soft]
+    owner = rows.example[~soft]
     group[~soft] = np.where(owner < n_slacks, owner, n_slacks + owner)
     directions = rows.directions.take(which)
     factor = sign * (rows.factor / weight)[which]

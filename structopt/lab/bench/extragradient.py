@@ -196,7 +196,7 @@ def _master(size: Size) -> Problem:
         raise StructoptError(f"The run that makes the master is not certified: {certificate}.")
     backend = ExtragradientBackend()
     backend.start(run.master)
-    backend.append(run.master.rows)
+    backend.append(run.master.pool.cuts)
     return backend.problem()
 
 

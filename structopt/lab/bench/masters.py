@@ -20,7 +20,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Protocol
 
@@ -32,6 +32,7 @@ from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
 from structopt.lab.harness.study import Cell, Row, in_turns, turns
 from structopt.lab.harness.table import Table
+from structopt.master.cuts import Cuts
 
 TOLERANCE = 1e-5  # at which structopt's backend sets the options of the hand-written loop
 AGREEMENT = 1e-6  # relative; HiGHS' own feasibility tolerance is 1e-7
@@ -149,7 +150,7 @@ class MastersBench(Bench):
             )  # fmt: skip
         batches, data = self.recording.batches, self.recording.data
         notes = [
-            f"{len(batches)} rounds, {sum(len(b.numbers) for b in batches)} cuts, "
+            f"{len(batches)} rounds, {sum(len(b) for b in batches)} cuts, "
             f"{data.n_features} weights, {data.n_examples} slacks. CPU seconds, one thread; "
             "sums over rounds of the median over repetitions. All objectives agree in every "
             f"round, to {AGREEMENT:g} of their value.",
@@ -186,22 +187,14 @@ def _check_agreement(number: int, objectives: dict[str, float]) -> None:
 
 
 class _Competitor(Protocol):
-    def step(self, batch: _Batch) -> Step: ...
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """The cuts of one round, as the oracle found them."""
-
-    numbers: Any
-    directions: Any
+    def step(self, batch: Cuts) -> Step: ...
 
 
 @dataclass(frozen=True)
 class _Recording:
     size: Size
     data: Any
-    batches: list[_Batch]
+    batches: list[Cuts]
 
     @classmethod
     def of(cls, size: Size) -> _Recording:
@@ -220,8 +213,8 @@ class _Recording:
             found = separate(master, recording.data, solution.x).found
             if not found:
                 break
-            batch = _Batch(found[0].numbers, found[0].directions())
-            backend.append(master.add(0, batch.numbers, batch.directions))
+            batch = replace(found[0], extra=None)  # every competitor makes the rows itself
+            backend.append(master.add(batch))
             recording.batches.append(batch)
         return recording
 
@@ -255,9 +248,9 @@ class _Modeled:
         self._master, self._backend = master, backend
         backend.start(master)
 
-    def step(self, batch: _Batch) -> Step:
+    def step(self, batch: Cuts) -> Step:
         began = time.process_time()
-        rows = self._master.add(0, batch.numbers, batch.directions)
+        rows = self._master.add(batch)
         lifted = time.process_time()
         self._backend.append(rows)
         appended = time.process_time()
@@ -281,14 +274,14 @@ class _ByHand:
         from structopt.lab.bench.hand_written import HandWritten
 
         data, self._C = recording.data, recording.size.C
-        self._base, self._n_features = data.base, data.n_features
+        self._n_features = data.n_features
         self._loop = HandWritten(data.n_examples, data.n_features, self._C, eager=eager)
 
-    def step(self, batch: _Batch) -> Step:
+    def step(self, batch: Cuts) -> Step:
         began = time.process_time()
-        deltas = batch.directions.tocsr(self._base, self._n_features)
+        deltas = batch.deltas(self._n_features)
         lifted = time.process_time()
-        self._loop.append(deltas, batch.numbers.example)
+        self._loop.append(deltas, batch.example)
         appended = time.process_time()
         weights, slacks, _, iterations = self._loop.solve()
         solved = time.process_time()

@@ -19,6 +19,7 @@ import numpy as np
 from structopt.backends import registry
 from structopt.backends.base import MasterSolution
 from structopt.lab.harness.study import turns
+from structopt.master.cuts import Cuts
 from structopt.master.lagrangian import Lagrangian
 from structopt.master.separation import separate
 from structopt.methods.cutting_plane import CuttingPlane
@@ -80,7 +81,7 @@ def replay(make: Make, backends: Mapping[str, Any], *, masters: int, limit: floa
     if not exact or make(next(iter(backends.values()))).master.program is None:
         return None
     batches = _record(make, next(iter(exact.values())), masters)
-    done = Replay([sum(len(numbers) for _, numbers, _ in batch) for batch in batches])
+    done = Replay([sum(map(len, batch)) for batch in batches])
     done.left_out = {n: "moves a little each round" for n in takers if n not in exact}
     competitors = {}
     for name, backend in exact.items():
@@ -95,19 +96,19 @@ def replay(make: Make, backends: Mapping[str, Any], *, masters: int, limit: floa
     return done
 
 
-def _record(make: Make, backend: Any, masters: int) -> list[list[tuple[int, Any, Any]]]:
+def _record(make: Make, backend: Any, masters: int) -> list[list[Cuts]]:
     run = make(copy.copy(backend))
-    batches: list[list[tuple[int, Any, Any]]] = []
+    batches: list[list[Cuts]] = []
     inside = None
     while len(batches) < masters:
         separation = separate(
             run.master, run.data, run.backend.solve(tolerance=TOLERANCE).x, inside
         )
         inside = inside or separation.inside
-        batch = [(f.family, f.numbers, f.directions()) for f in separation.found]
+        batch = separation.found
         added = 0
         for found in batch:
-            rows = run.master.add(*found)
+            rows = run.master.add(found)
             run.backend.append(rows)
             added += len(rows)
         if not added:
@@ -125,10 +126,10 @@ class _Competitor:
         self._lagrangian.anchor(run.backend.solve(tolerance=TOLERANCE).static_duals)
         self._fresh, self.timing = backend, Timing()
 
-    def step(self, batch: list[tuple[int, Any, Any]], limit: float) -> None:
+    def step(self, batch: list[Cuts], limit: float) -> None:
         if self.timing.reason:
             return
-        added = [self._master.add(*found) for found in batch]
+        added = [self._master.add(found) for found in batch]
         start = time.process_time()
         if self._live:
             for rows in added:
@@ -136,7 +137,7 @@ class _Competitor:
         else:
             self._backend = copy.copy(self._fresh)
             self._backend.start(self._master)
-            self._backend.append(self._master.rows)
+            self._backend.append(self._master.pool.cuts)
         solution = self._backend.solve(tolerance=TOLERANCE)
         self.timing.seconds.append(time.process_time() - start)
         self.timing.bounds.append(self._bound(solution))
@@ -147,7 +148,7 @@ class _Competitor:
         if solution.status not in ("optimal", "inaccurate") or not np.all(np.isfinite(solution.x)):
             return -np.inf
         priced = self._lagrangian.price(
-            self._master.rows, solution.cut_duals, solution.static_duals
+            self._master.pool.cuts, solution.cut_duals, solution.static_duals
         )
         return self._lagrangian.value(priced, solution.x)
 

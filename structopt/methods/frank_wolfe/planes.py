@@ -9,12 +9,10 @@ M = sum alpha m and V = sum alpha d, P(w) >= R(w) + M - w . V for every w.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix
+from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
 from structopt.master.form import HingeForm
 from structopt.structures.base.parts import Directions
@@ -71,10 +69,8 @@ class PlaneFinder:
 
     def __init__(self, data: DataSet, form: HingeForm) -> None:
         self.data, self.form = data, form
-        # a sparse row is a sum of parts too: each entry is a multiple of one unit base row
-        unit = sp.csr_array(([1.0], ([0], [0])), shape=(1, data.n_features))
-        self.base = base_matrix(unit if data.base is None else data.base)
-        rows = [0 if shard.base is None else shard.base.shape[0] for shard in data.shards]
+        self.base = data.base
+        rows = [shard.base.shape[0] for shard in data.shards]
         counts = [shard.n_examples for shard in data.shards]
         self._shift = np.repeat(np.cumsum([0, *rows[:-1]]), counts)
         self._examples = np.arange(data.n_examples)
@@ -87,7 +83,7 @@ class PlaneFinder:
         # as floats: 0 * inf must not warn
         if not float(margin[0]) - float(scale[0]) * float(answers.score[0]) > 0.0:
             return None
-        found = _as_parts(single.directions(answers.outputs, _ONLY))
+        found = single.directions(answers.outputs, _ONLY)
         if shift := self._shift[i]:
             found = found.moved(int(shift))
         return Planes(self._examples[i : i + 1], margin, _scaled(found, scale))
@@ -100,7 +96,7 @@ class PlaneFinder:
         which = which[oracle.hinge(loss[which], score[which]) > 0]
         loss = loss[which]
         if len(which):
-            found = _as_parts(self.data.directions(answers, which))
+            found = self.data.directions(answers, which)
         else:
             found = Directions(np.zeros(1, np.int64), which, which, np.zeros(0))
         return Planes(which, oracle.margin(loss), _scaled(found, oracle.scale(loss)))
@@ -114,14 +110,6 @@ class PlaneFinder:
             base.indptr, base.indices, base.data,
         )  # fmt: skip
         return total
-
-
-def _as_parts(directions: Any) -> Directions:
-    """Return directions, parts already or sparse rows, as parts."""
-    if not sp.issparse(directions):
-        return directions  # type: ignore[no-any-return]
-    rows = base_matrix(directions)
-    return Directions(rows.indptr, np.zeros(rows.nnz, np.int64), rows.indices, rows.data)
 
 
 def _scaled(directions: Directions, factors: Floats) -> Directions:

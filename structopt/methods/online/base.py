@@ -26,9 +26,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.arrays import Floats, base_matrix
+from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
 from structopt.formulations.base import Formulation
@@ -58,8 +57,6 @@ class Deltas(NamedTuple):
     def of(cls, single: Shard, answers: Sequence[Answers]) -> Deltas:
         """Return delta of the answers that a shard of one example gave."""
         found = [single.directions(a.outputs, _ONLY) for a in answers]
-        if sp.issparse(found[0]):
-            return cls(Directions.rows(0, len(found)), base_matrix(sp.vstack(found, format="csr")))
         return cls(found[0] if len(found) == 1 else Directions.concatenate(found), single.base)
 
     def add_to(self, weights: Floats, multipliers: Floats) -> None:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from structopt.arrays import Floats, Ints
 from structopt.errors import OracleError, StructoptError
 from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.parts import UNIT, Directions
 from structopt.structures.base.shard import Answers, Shard
 
 
@@ -18,6 +19,7 @@ class ExampleShard(Shard):
     """Examples of any structure, asked one at a time through its per-example methods."""
 
     each = ("X", "Y")
+    base = UNIT
 
     def __init__(self, structure: Any, X: Any, Y: Sequence[Any], start: int) -> None:
         self.structure, self.Y, self.start = structure, Y, start
@@ -85,10 +87,10 @@ class ExampleShard(Shard):
         every = zip(outputs[:ranks], loss[:ranks], score[:ranks], strict=True)
         return [Answers(*ranked) for ranked in every]
 
-    def directions(self, outputs: Any, which: Ints) -> Any:
-        """Return delta of ``outputs[which]`` as sparse rows."""
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of ``outputs[which]``, entry by entry."""
         rows = [self._delta(int(i), outputs[i]) for i in which]
-        return sp.vstack(rows, format="csr")
+        return Directions.entries(sp.vstack(rows, format="csr"))
 
     def content(self) -> Iterator[Any]:
         """Yield the features of the gold outputs."""

@@ -28,7 +28,10 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, base_matrix
+
+UNIT = base_matrix(sp.csr_array([[1.0]]))
+"""The base of directions that are sparse rows: a row is a sum of parts too, each entry one."""
 
 
 @dataclass(frozen=True)
@@ -52,6 +55,17 @@ class Directions:
             np.zeros(count, dtype=np.int64),
             np.ones(count),
         )
+
+    @classmethod
+    def entries(cls, rows: Any) -> Directions:
+        """Directions that are sparse rows, entry by entry, over :data:`UNIT`.
+
+        >>> Directions.entries(sp.csr_array([[0.0, 2.0, 3.0]])).tocsr(UNIT, 3).toarray()
+        array([[0., 2., 3.]])
+        """
+        csr = base_matrix(sp.csr_array(rows))
+        ptr, offset = csr.indptr.astype(np.int64), csr.indices.astype(np.int64)
+        return cls(ptr, np.zeros(csr.nnz, dtype=np.int64), offset, csr.data)
 
     @classmethod
     def concatenate(cls, batches: Sequence[Directions]) -> Directions:

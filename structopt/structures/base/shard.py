@@ -19,6 +19,7 @@ from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.parts import UNIT, Directions
 from structopt.structures.base.relaxation import Relaxation
 
 
@@ -53,9 +54,9 @@ class Shard(ABC):
     ----------
     n_examples : int
         How many examples the shard holds.
-    base : sparse matrix or None
-        The base matrix of :class:`~structopt.structures.base.parts.Directions`; None when
-        directions come as explicit sparse rows.
+    base : sparse matrix
+        The base matrix of :class:`~structopt.structures.base.parts.Directions`; sparse rows are
+        directions over :data:`~structopt.structures.base.parts.UNIT`, entry by entry.
     start : int
         Number of the first example in messages.
     """
@@ -70,7 +71,7 @@ class Shard(ABC):
     start: int = 0
     few: bool = False
     """Whether this is a part, made for many small questions: weights need no check."""
-    base: Any = None
+    base: Any = UNIT
     gold: Any = None
     """The encoded gold outputs, where they are an array (for fingerprints)."""
 
@@ -79,8 +80,8 @@ class Shard(ABC):
         """Answer ``oracle`` for every example."""
 
     @abstractmethod
-    def directions(self, outputs: Any, which: Ints) -> Any:
-        """Return delta of ``outputs[which]``: `Directions` over ``base``, or sparse rows."""
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of ``outputs[which]`` over ``base``."""
 
     # ------------------------------------------------------------------ what online methods ask
     def argmax(self, weights: Floats) -> Answers:
@@ -149,8 +150,7 @@ class Shard(ABC):
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
-        if self.base is not None:
-            yield from (self.base.data, self.base.indices, self.base.indptr)
+        yield from (self.base.data, self.base.indices, self.base.indptr)
         if self.gold is not None:
             yield np.asarray(self.gold)
 

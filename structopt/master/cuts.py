@@ -40,8 +40,7 @@ class Cuts:
         delta of each cut, over ``base``; unknown (None) while nobody has asked for it.
     base : sparse matrix
         What the directions refer to: the data set's base, or rows of their own (joint cuts). Cuts
-        that are detached from their data keep only the latter, and number them from the end of
-        the data set's base on.
+        that are detached from their data keep only the latter, and call them -1, -2, ...
     factor, extra, lower, upper
         The row, once it is lifted: the factor on ``delta . w``, every other coefficient over all
         columns of the program, and the sides.

@@ -212,16 +212,18 @@ class CutPool:
         directions = self._directions().take(whole)
         own = directions.source >= self.n_shared
         rows, place = np.unique(directions.source[own], return_inverse=True)
-        directions.source[own] = self.n_shared + place
+        directions.source[own] = -1 - place
         explicit = take_rows(self._rows.matrix, rows)
         return Cuts(**said, directions=directions, base=explicit, fingerprint=fingerprint)
 
     def of_family(self, cuts: Cuts, number: int) -> Cuts:
         """Return the detached cuts of one family in the form that `add` takes."""
         mine = cuts.take(np.flatnonzero(cuts.family == number))
-        if np.any(mine.directions.source >= self.n_shared):
-            return replace(mine, directions=mine.directions.moved(-self.n_shared))
-        return replace(mine, base=self._shared)
+        parts = mine.directions
+        if not np.any(parts.source < 0):
+            return replace(mine, base=self._shared)
+        own = Directions(parts.ptr, -1 - parts.source, parts.offset, parts.coef)
+        return replace(mine, directions=own)
 
 
 def _occur(distinct: NDArray[np.uint64], among: NDArray[np.uint64]) -> NDArray[np.bool_]:

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.example_shard import as_row
 from structopt.structures.base.oracles import Oracle, best_other, nearest_reference, worst_reference
+from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure
 
@@ -68,9 +69,10 @@ class ReferenceShard(Shard):
         """Return the output outside the references of an answer's pair i."""
         return outputs[i].bad
 
-    def directions(self, outputs: Any, which: Ints) -> Any:
-        """Return delta of the pairs ``which`` as sparse rows."""
-        return sp.vstack([self._delta(int(i), outputs[i]) for i in which], format="csr")
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the pairs ``which``, entry by entry."""
+        rows = [self._delta(int(i), outputs[i]) for i in which]
+        return Directions.entries(sp.vstack(rows, format="csr"))
 
     def content(self) -> Iterator[Any]:
         """Yield the features of all references."""

@@ -45,7 +45,7 @@ from structopt.report.page import (
     text,
 )
 from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
-from structopt.report.series import TimeSplit
+from structopt.report.series import TimeSplit, joint_bounds
 from structopt.run.certificate import contradicts
 from structopt.run.example import Example
 from structopt.run.result import STATUSES
@@ -294,12 +294,10 @@ def agreement(results: Mapping[str, Result]) -> Markup:
     """Return in words how many runs are certified, and whether their bounds agree."""
     certified = sum(r.certificate.certified for r in results.values())
     lead = f"{certified} of {count(len(results), 'run')} certified."
-    exact = [r.certificate for r in results.values() if r.certificate.exact]
-    if not exact:
+    low, high = joint_bounds(results.values())
+    if math.isinf(high):
         return paragraph(Markup(lead), "verdict warn")
-    low, high = max(c.dual for c in exact), min(c.primal for c in exact)
-    # Bounds are computed in floating point; rounding is no disagreement.
-    if low > high + 1e-6 * max(abs(high), 1.0):
+    if contradicts(high, low):
         lead += (
             f" The bounds contradict one another: one run proves that no weights reach below "
             f"{number(low, 8)}, another reaches {number(high, 8)}. They are not runs of the same "

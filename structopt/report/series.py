@@ -10,6 +10,7 @@ the bounds themselves, the relative gap (P_r - D_r) / \|P_r\|, and where the tim
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -83,6 +84,16 @@ class TimeSplit:
             ("solve", self.solve),
             ("other", self.other),
         )
+
+
+def joint_bounds(results: Iterable[Result]) -> tuple[float, float]:
+    """Return the best lower and the best upper bound that runs of one problem prove together.
+
+    Approximate oracles prove nothing; without any proof the bounds are infinite.
+    """
+    exact = [r.certificate for r in results if r.certificate.exact]
+    low = max((c.dual for c in exact), default=-math.inf)
+    return low, min((c.primal for c in exact), default=math.inf)
 
 
 def bound_limits(runs: Iterable[BoundSeries]) -> tuple[float, float]:

@@ -38,11 +38,11 @@ from structopt.lab.harness.output import write_files
 from structopt.lab.harness.runner import Watch, run
 from structopt.lab.harness.study import Cell, Study, in_turns
 from structopt.methods.cutting_plane import CuttingPlane
+from structopt.report.series import joint_bounds
+from structopt.run.certificate import contradicts
 from structopt.run.result import Result
 
 Report = Callable[[str], None]
-
-ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
@@ -116,16 +116,13 @@ class Problem:
     @property
     def bounds(self) -> tuple[float, float]:
         """The best lower and the best upper bound on the optimum that any run proved."""
-        found = [run.result.certificate for r in self.runs.values() for run in r if run.result]
-        proved = [c for c in found if c.exact]
-        low = max((c.dual for c in proved), default=-math.inf)
-        return low, min((c.primal for c in proved), default=math.inf)
+        return joint_bounds(run.result for r in self.runs.values() for run in r if run.result)
 
     @property
     def agree(self) -> bool:
         """Whether no run's proved lower bound exceeds another's objective."""
         low, high = self.bounds
-        return low <= high or low - high <= ROUNDING * max(1.0, abs(high))
+        return not contradicts(high, low)
 
 
 @dataclass

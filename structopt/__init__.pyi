@@ -54,6 +54,8 @@ from structopt.learn.baselines.mert import MERT as MERT
 from structopt.learn.model_file import load_model as load_model
 from structopt.learn.path import fit_path as fit_path
 from structopt.learn.select import grid_select as grid_select
+from structopt.structures.chain.transitions import bio as bio
+from structopt.structures.chain.transitions import bioes as bioes
 from structopt.learn.margins import separability as separability
 from structopt.structures.lattice.nbest import nbest_words as nbest_words
 from structopt.report.html import write_report as write_report

@@ -82,6 +82,8 @@ NAMES = [
     Name("load_model", "learn.model_file", "function"),
     Name("fit_path", "learn.path", "function"),
     Name("grid_select", "learn.select", "function"),
+    Name("bio", "structures.chain.transitions", "function"),
+    Name("bioes", "structures.chain.transitions", "function"),
     Name("separability", "learn.margins", "function"),
     Name("nbest_words", "structures.lattice.nbest", "function"),
     Name("write_report", "report.html", "function"),

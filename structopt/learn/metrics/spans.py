@@ -32,13 +32,13 @@ from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 from structopt.learn.metrics.counted import Counted, check_outputs, divided
 from structopt.learn.metrics.tokens import token_accuracy
+from structopt.structures.chain.transitions import split_tag
 
 Span = tuple[str, int, int]
 """Type, begin, and one past the end."""
 
 SCHEMES = ("conll", "bio", "bioes", "iobes", "io")
 AVERAGES = ("micro", "macro")
-_KINDS = {"B": "B", "I": "I", "O": "O", "E": "E", "S": "S", "L": "E", "U": "S", "M": "I"}
 
 
 def spans(tags: Sequence[str], *, scheme: str = "conll") -> list[Span]:
@@ -229,14 +229,10 @@ def _tables(Y: Sequence[Any], predicted: Sequence[Any], scheme: str) -> tuple[li
 
 def _split(tag: Any, t: int, scheme: str) -> tuple[str, str]:
     """Return the kind of a tag (B, I, O, E, S) and its type."""
-    if isinstance(tag, str):
-        kind, dash, type_ = tag.partition("-")
-        if tag == "O":
-            return "O", ""
-        if scheme == "io":
-            return "I", type_ if dash else tag
-        if kind in _KINDS and kind != "O":
-            return _KINDS[kind], type_
+    if scheme == "io" and isinstance(tag, str) and tag != "O":
+        return "I", tag.partition("-")[2] or tag
+    if (found := split_tag(tag)) is not None:
+        return found
     raise InvalidInputError(
         f"The tag at position {t} is {tag!r}; tags of spans are 'O' and B-, I-, E- or S- with a "
         "type. Plain labels in runs are scheme='io'; for labels that are no spans there is "

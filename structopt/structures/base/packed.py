@@ -41,7 +41,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from structopt.arrays import Floats, count
-from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -49,7 +49,7 @@ from structopt.structures.base.oracles import (
     slack_rescaled,
     worst,
 )
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, no_output
 from structopt.structures.base.structure import ABILITIES, Structure, check_lengths
 
 DECODERS = ("compiled", "networkx")
@@ -121,8 +121,10 @@ class PackedStructure(Structure):
         if k < 1:
             raise InvalidInputError(f"k is {k}; ask for at least one output.")
         shard = self.pack(self.one(x), None)
-        first, *rest = shard.k_best(weights, k)
-        ranked = [first, *(answers for answers in rest if np.isfinite(answers.score[0]))]
+        found = shard.k_best(weights, k)
+        ranked = [*found[:1], *(a for a in found[1:] if np.isfinite(a.score[0]))]
+        if not ranked:
+            raise no_output(shard.start)
         return [self._unpacked(shard, answers)[0] for answers in ranked]
 
     def slack_rescaled(self, x: Any, weights: Floats, gold: Any) -> Any:
@@ -192,11 +194,7 @@ class PackedStructure(Structure):
     def _unpacked(self, shard: Shard, answers: Answers) -> list[Any]:
         missing = np.flatnonzero(~np.isfinite(answers.score))
         if len(missing):
-            i = shard.start + int(missing[0])
-            raise InfeasibleError(
-                f"Example {i} has no output at all: its constraints contradict each other.",
-                example=i,
-            )
+            raise no_output(shard.start + int(missing[0]))
         return self.unpack(shard, answers.outputs)
 
 

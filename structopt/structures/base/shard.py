@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.errors import IncompatibleError
+from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
@@ -39,6 +39,14 @@ class Answers:
     excess: Floats | None = None
     """How far each example's true answer may beat this one, in score: an oracle that rounds, or
     stops at a gap, gives it here, and upper bounds stay bounds. None means 0."""
+
+
+def no_output(example: int) -> InfeasibleError:
+    """Return the error of an example that has no output."""
+    return InfeasibleError(
+        f"Example {example} has no output at all: its constraints contradict each other.",
+        example=example,
+    )
 
 
 def excess_of(answers: Sequence[Answers]) -> Floats:

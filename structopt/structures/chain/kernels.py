@@ -68,7 +68,7 @@ def viterbi(unary, transition, start, end, offsets, gold, cost):
 def best_other(unary, transition, start, end, offsets, gold):
     # best output that is not gold. best[t, k] is the best prefix ending in k that has left gold;
     # the one prefix that has not is gold's, and `kept[t]` is all there is to know about it.
-    # Without any other output (one label) the answer is gold.
+    # Without any other output (one label, or transitions that leave no choice) the answer is gold.
     n_labels = unary.shape[1]
     labels = gold.copy()
     if n_labels == 1:
@@ -98,6 +98,8 @@ def best_other(unary, transition, start, end, offsets, gold):
             for k in range(n_labels):
                 now[k] = reach[k] + here[k]
         label = first_argmax(best[length - 1], end)
+        if best[length - 1, label] + end[label] == -np.inf:
+            continue
         labels[first + length - 1] = label
         # Backwards: the rest of the prefix has left gold, or equals gold, or (a tie) may do either;
         # only then has the tie rule to choose, by the smallest label that one of them allows.

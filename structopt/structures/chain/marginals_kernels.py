@@ -22,6 +22,9 @@ def log_product(source, matrix, target):
         for j in range(len(source)):
             value = source[j] + matrix[j, k]
             top = value if value > top else top
+        if top == -np.inf:  # forbidden
+            target[k] = top
+            continue
         total = 0.0
         for j in range(len(source)):
             total += np.exp(source[j] + matrix[j, k] - top)

@@ -43,7 +43,8 @@ def viterbi(
     augmented[np.arange(len(gold)), gold] = unary[np.arange(len(gold)), gold]
 
     def decode(a: int, b: int) -> list[int]:
-        return _longest(_trellis(augmented[a:b], transition, start, end))
+        graph = _trellis(augmented[a:b], transition, start, end)
+        return _longest(graph) if len(graph) else [0] * (b - a)  # no output: anything is as good
 
     return _each(offsets, decode)
 
@@ -63,8 +64,9 @@ def best_other(
 
 def k_best(unary: Floats, transition: Floats, start: Floats, end: Floats, k: int) -> Ints:
     """Return the k best outputs of one sequence as rows, best first (fewer if there are fewer)."""
-    paths = islice(_decreasing(_trellis(unary, transition, start, end)), k)
-    return np.array(list(paths), dtype=np.int64)
+    graph = _trellis(unary, transition, start, end)
+    paths = islice(_decreasing(graph), k) if len(graph) else ()
+    return np.array(list(paths), dtype=np.int64).reshape(-1, len(unary))
 
 
 def slack_rescaled(
@@ -102,7 +104,8 @@ def _trellis(
     paths of one loss; without, every loss is 0 and there is one such node.
     """
     length, n_labels = unary.shape
-    every = np.concatenate([np.ravel(a) for a in (unary, transition, start, end)]).tolist()
+    given = np.concatenate([np.ravel(a) for a in (unary, transition, start, end)])
+    every = given[given > -np.inf].tolist()  # the others are forbidden: no edge
     # floats are integers over powers of two; the greatest is common to all
     scale = max(value.as_integer_ratio()[1] for value in every)
     exact = {value: int(Fraction(value) * scale * n_labels**length) for value in every}
@@ -113,15 +116,21 @@ def _trellis(
         reached: dict[Any, Fraction] = {}
         for node, loss in layer.items():
             for k in range(n_labels):
+                step = start[k] if t == 0 else transition[node[1], k]
+                if step == -np.inf:
+                    continue
                 after = loss + extra[t] if extra and k != gold[t] else loss
-                edge = exact[start[k] if t == 0 else transition[node[1], k]] + exact[unary[t, k]]
+                edge = exact[step] + exact[unary[t, k]]
                 graph.add_edge(node, (t, k, after), length=edge - k * n_labels**t)
                 reached[t, k, after] = after
         layer = reached
     for node, loss in layer.items():
-        graph.add_edge(node, (length, None, loss), length=exact[end[node[1]]])
-        graph.add_edge((length, None, loss), SINK, length=0)
-    return graph
+        if end[node[1]] > -np.inf:
+            graph.add_edge(node, (length, None, loss), length=exact[end[node[1]]])
+            graph.add_edge((length, None, loss), SINK, length=0)
+    if SINK not in graph:
+        return nx.DiGraph()
+    return nx.DiGraph(graph.subgraph(nx.ancestors(graph, SINK) | {SINK}))
 
 
 def _longest(graph: nx.DiGraph) -> list[int]:

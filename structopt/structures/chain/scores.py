@@ -8,6 +8,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.input_rows import InputRows
+from structopt.structures.chain.transitions import Bools
 
 
 class ChainScores(NamedTuple):
@@ -39,8 +40,24 @@ class ChainScores(NamedTuple):
         )
 
     def negated(self) -> ChainScores:
-        """Return the scores of the opposite question."""
-        return ChainScores(*(-part for part in self))
+        """Return the scores of the opposite question; what is forbidden stays so."""
+        steps = (np.where(part == -np.inf, part, -part) for part in self[1:])
+        return ChainScores(-self.unary, *steps)
+
+    def finite(self) -> ChainScores:
+        """Return the scores with 0 for what is forbidden, to compare outputs that are not."""
+        return ChainScores(self.unary, *(np.where(part == -np.inf, 0.0, part) for part in self[1:]))
+
+    def masked(self, allowed: Bools | None) -> ChainScores:
+        """Return the scores with minus infinity for what is not allowed."""
+        if allowed is None:
+            return self
+        return ChainScores(
+            self.unary,
+            np.where(allowed[:-1, :-1], self.transition, -np.inf),
+            np.where(allowed[-1, :-1], self.start, -np.inf),
+            np.where(allowed[:-1, -1], self.end, -np.inf),
+        )
 
 
 class Sequences(Protocol):

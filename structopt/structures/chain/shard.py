@@ -36,13 +36,14 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, ranked
+from structopt.structures.base.shard import Answers, Shard, no_output, ranked
 from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain import levels_kernels as chain_levels_kernels
 from structopt.structures.chain.marginals import expected
 from structopt.structures.chain.marginals_kernels import marginals
 from structopt.structures.chain.relaxation import ChainRelaxation
 from structopt.structures.chain.scores import ChainScores
+from structopt.structures.chain.transitions import Bools, steps
 
 MAX_LEVELS = 4096
 """Distinct losses of one sequence up to which slack-rescaled decoding is offered: its time and
@@ -63,20 +64,22 @@ class ChainShard(Shard):
     start : int
         Number of the first example in messages.
     decoder : {"compiled", "networkx"}
+    allowed : array of bool, shape (K + 1, K + 1), optional
+        Which label may follow which, the start and the end last.
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("tokens", "gold", "cost")}
 
     def __init__(
         self, stacked: Stacked, gold: Ints, class_weight: Floats, boundaries: bool,
-        start: int = 0, decoder: str = "compiled",
+        start: int = 0, decoder: str = "compiled", allowed: Bools | None = None,
     ) -> None:  # fmt: skip
         self.offsets, self.gold, self.boundaries = stacked.offsets, gold, boundaries
         self.class_weight, self.cost, self.start = class_weight, class_weight[gold], start
         self.n_examples, self.n_labels = len(self.offsets) - 1, len(class_weight)
         # the last row of base is a single 1: transitions and ends are counted
         self.tokens = InputRows.of(stacked.matrix, stacked.base())
-        self.base, self.decoder = self.tokens.base, decoder
+        self.base, self.decoder, self.allowed = self.tokens.base, decoder, allowed
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sequence; outputs are stacked integers."""
@@ -86,7 +89,9 @@ class ChainShard(Shard):
             labels = decoders.viterbi(*scores, self.offsets, self.gold, self.cost)
         elif oracle is best_other:
             labels = decoders.best_other(*scores, self.offsets, self.gold)
-            missing = slice(None) if self.n_labels == 1 else None  # nothing but gold is possible
+            if self.n_labels == 1 or self.allowed is not None:
+                # where nothing but gold is possible, the answer is gold
+                missing = np.logical_and.reduceat(labels == self.gold, self.offsets[:-1])
         elif oracle is slack_rescaled:
             given = (self.offsets, self.gold, self.cost, *self._levels)
             decoders = chain_levels_kernels if self.decoder == "compiled" else decoders
@@ -115,12 +120,15 @@ class ChainShard(Shard):
     def marginals(self, weights: Floats) -> list[Floats]:
         """Return the probability of each label at each position, by sum-product."""
         scores = self.part_scores(weights)
-        found = marginals(*scores, self.offsets, np.zeros(self.n_examples))[0]
+        found, _, log_z = marginals(*scores, self.offsets, np.zeros(self.n_examples))
+        if self.allowed is not None and not np.isfinite(log_z).all():
+            raise no_output(self.start + int(np.argmin(np.isfinite(log_z))))
         return [found[a:b] for a, b in pairwise(self.offsets.tolist())]
 
     def part_scores(self, weights: Floats) -> ChainScores:
         """Return the score of each label at each token, of each transition, of the ends."""
-        return ChainScores.of(self.tokens, weights, self.n_labels, self.boundaries)
+        scores = ChainScores.of(self.tokens, weights, self.n_labels, self.boundaries)
+        return scores.masked(self.allowed)
 
     def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
         """Return expectations over all label sequences, by sum-product."""
@@ -128,6 +136,11 @@ class ChainShard(Shard):
 
     def relaxation(self) -> ChainRelaxation:
         """Return the marginal polytope of every sequence."""
+        if self.allowed is not None:
+            raise IncompatibleError(
+                "Forbidden transitions have no projection, which the methods 'extragradient' and "
+                "'compact' need: learn by cutting planes, 'frank-wolfe', 'bregman' or another."
+            )
         return ChainRelaxation(self)
 
     def _decoders(self) -> Any:
@@ -147,6 +160,16 @@ class ChainShard(Shard):
 
     def _compared(self, scores: ChainScores, labels: Ints, missing: Any = None) -> Answers:
         """Return outputs with their loss and ``w . delta``, infinite where they are missing."""
+        if self.allowed is not None:
+            before, after = steps(self.offsets, labels, self.n_labels)
+            broken = ~self.allowed[before, after]
+            if broken.any():  # decoded nonetheless: there is no output
+                # one more step than labels in each sequence
+                first = self.offsets[:-1] + np.arange(self.n_examples)
+                none = np.logical_or.reduceat(broken, first)
+                missing = none if missing is None else missing | none
+            # gold may be forbidden where nothing is known of it (prediction)
+            scores = scores.finite()
         loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
         if missing is not None:
             score[missing] = np.inf

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise, product
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats
-from structopt.structures.base.small import Small, numbers
+from structopt.structures.base.small import Small, chosen, numbers
 from structopt.structures.chain.structure import Chain
 from structopt.structures.losses.hamming import Hamming
 
@@ -20,13 +21,19 @@ def small(rng: np.random.Generator) -> Small:
     labels, d = list("edcbaf"[: int(rng.integers(1, 7))]), int(rng.integers(1, 4))
     longest = {1: 6, 2: 5, 3: 4, 4: 3, 5: 3, 6: 2}[len(labels)]
     dense = [numbers(rng, whole, int(rng.integers(1, longest + 1)), d) for _ in range(3)]
-    Y = [[labels[k] for k in rng.integers(len(labels), size=len(x))] for x in dense]
+    # which label may follow which, the start and the end last; the first label may always stand
+    allowed = rng.random((len(labels) + 1, len(labels) + 1)) < rng.choice([0.6, 1.0])
+    allowed[0, [0, -1]] = allowed[-1, 0] = True
     steps = [0.5, 1.0, 3.0] if whole else [0.3, 1.0, 1.7]
     cost = dict(zip(labels, rng.choice(steps, len(labels)).tolist(), strict=True))
     decoder = "compiled" if rng.integers(4) else "networkx"
 
+    def may(y: Sequence[Any]) -> bool:
+        codes = [len(labels), *(labels.index(k) for k in y), len(labels)]
+        return all(allowed[pair] for pair in pairwise(codes))
+
     def outputs(x: Any) -> list[list[Any]]:
-        every = map(list, product(labels, repeat=x.shape[0]))
+        every = (list(y) for y in product(labels, repeat=x.shape[0]) if may(y))
         return sorted(every, key=lambda y: [labels.index(k) for k in y[::-1]])
 
     def features(x: Any, y: Any) -> Floats:
@@ -44,6 +51,8 @@ def small(rng: np.random.Generator) -> Small:
         wrong = (a for a, b in zip(gold, y, strict=True) if a != b)
         return float(sum(cost[a] if weighted else 1.0 for a in wrong))
 
-    structure = Chain(labels, Hamming(cost) if weighted else None, boundaries, decoder)
+    given = None if allowed.all() else allowed
+    structure = Chain(labels, Hamming(cost) if weighted else None, boundaries, decoder, given)
+    Y = [chosen(rng, outputs(x)) for x in dense]
     X = [sp.csr_matrix(x) for x in dense] if sparse else dense
     return Small(structure, X, Y, outputs, features, loss, ordered="all")

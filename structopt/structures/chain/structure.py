@@ -28,10 +28,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Ints, Stacked, stack_sequences
+from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import ABILITIES, check_lengths
 from structopt.structures.chain.shard import ChainShard
+from structopt.structures.chain.transitions import Bools, allowed_pairs, steps
 from structopt.structures.losses.hamming import Hamming
 
 
@@ -48,6 +50,9 @@ class Chain(LabelledStructure):
         Whether the first and the last label have weights of their own.
     decoder : {"compiled", "networkx"}
         Who decodes. "networkx" is the slow reference that the compiled kernels must agree with.
+    transitions : {"bio", "bioes"}, mapping or matrix, optional
+        Which label may follow which: a tag scheme, each label with those that may follow (see
+        :func:`structopt.bio`), or truth values [previous, next].
 
     Attributes
     ----------
@@ -56,7 +61,16 @@ class Chain(LabelledStructure):
         Columns d of the inputs.
     n_features_ : int
         K d + K^2 weights, and 2 K more with boundaries.
+    allowed_ : array of shape (K + 1, K + 1) or None
+        Which label may follow which; the last row is the start, the last column the end.
+
+    Raises
+    ------
+    InvalidInputError
+        A gold output uses a transition that is forbidden.
     """
+
+    allowed_: Bools | None = None
 
     releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset(ABILITIES)
@@ -67,11 +81,13 @@ class Chain(LabelledStructure):
         loss: Hamming | None = None,
         boundaries: bool = False,
         decoder: str = "compiled",
+        transitions: Any = None,
     ) -> None:
         self.labels = labels
         self.cost = loss
         self.boundaries = boundaries
         self.decoder = decoder
+        self.transitions = transitions
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -81,6 +97,8 @@ class Chain(LabelledStructure):
         fitted = self._with_labels(Y)
         # pack checks the other inputs; a matrix is no list of them, and is told so here
         fitted.n_inputs_ = stack_sequences(X if sp.issparse(X) else [X[0]]).matrix.shape[1]
+        if self.transitions is not None:
+            fitted.allowed_ = allowed_pairs(self.transitions, fitted.labels_)
         n_labels = len(fitted.labels_)
         fitted.n_features_ = n_labels * (fitted.n_inputs_ + n_labels + 2 * bool(self.boundaries))
         return fitted
@@ -88,8 +106,12 @@ class Chain(LabelledStructure):
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ChainShard:
         """Return checked sequences as a shard."""
         stacked, gold = self._stack(X, Y, start)
+        # a model file may hold numbers
+        allowed = None if self.allowed_ is None else np.asarray(self.allowed_, dtype=bool)
+        if allowed is not None and Y is not None:
+            self._check_allowed(allowed, stacked.offsets, gold, start)
         return ChainShard(
-            stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder
+            stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder, allowed
         )
 
     # ------------------------------------------------------------------ what it means
@@ -121,6 +143,23 @@ class Chain(LabelledStructure):
         return rows
 
     # ------------------------------------------------------------------ inside
+    def _check_allowed(self, allowed: Any, offsets: Ints, gold: Ints, start: int) -> None:
+        """Refuse gold labels that follow each other in a way that is forbidden."""
+        before, after = steps(offsets, gold, len(self.labels_))
+        bad = np.flatnonzero(~allowed[before, after])
+        if not len(bad):
+            return
+        step = int(bad[0])
+        i = int(np.searchsorted(offsets + np.arange(len(offsets)), step, side="right")) - 1
+        names = [*map(repr, self.labels_), "the end"]
+        first = "the start" if before[step] == len(self.labels_) else names[before[step]]
+        raise InvalidInputError(
+            f"Example {start + i} has {names[after[step]]} after {first} at position "
+            f"{step - i - int(offsets[i])}, which transitions forbid ({len(bad)} such in all): "
+            "correct the data, or allow it.",
+            example=start + i,
+        )
+
     def _stack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> tuple[Stacked, Ints]:
         """Return checked tokens and gold labels (zeros without Y)."""
         stacked = stack_sequences(X, self.n_inputs_, start=start)

@@ -155,6 +155,10 @@ class Constrained(LabelledStructure):
     def _plain(self) -> Chain:
         """Return the chain that does the work; its transitions are not used for a Multiclass."""
         given = self.structure
+        if getattr(given, "transitions", None) is not None:
+            raise IncompatibleError(
+                "constrain takes no Chain with transitions: state them as a constraint as well."
+            )
         if not isinstance(given, Chain | Multiclass) or getattr(given, "decoder", "") == "networkx":
             raise IncompatibleError(
                 f"constrain takes a compiled Chain or Multiclass, not {given!r}; "

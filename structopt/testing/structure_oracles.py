@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -70,15 +71,22 @@ def loss_augmented_is_brute_force(case: StructureCase) -> None:
 
 
 def second_best_is_brute_force(case: StructureCase) -> None:
-    """second_best(x, w, gold) is the best of all others, None if there is none."""
-    if "second_best" in case.structure.abilities():
-        ask = case.structure.second_best
-        _compare(
-            case,
-            lambda i, w: ask(case.X[i], w, case.Y[i]),
-            lambda i, w: case.hinge(best_other, i, w),
-            ordered=("all",),
-        )
+    """second_best(x, w, gold) is the best of the others, None if there is none, whatever gold is."""
+    if "second_best" not in case.structure.abilities():
+        return
+    ask = case.structure.second_best
+
+    def others(i: int, w: Floats) -> Floats:
+        score = case.phi[i] @ w
+        score[int(np.argmax(score))] = -np.inf
+        return score
+
+    for right, value in (
+        (lambda i, _: case.Y[i], lambda i, w: case.hinge(best_other, i, w)),
+        (lambda i, w: case.outputs[i][int(np.argmax(case.phi[i] @ w))], others),
+    ):
+        asked = partial(_asked, ask, case.X, right)
+        _compare(case, asked, value, ordered=("all",))
 
 
 def slack_rescaled_is_brute_force(case: StructureCase) -> None:
@@ -151,6 +159,10 @@ def _compare(
         tied = case.small.ordered in ordered and case.exactly(w) and whole_losses(case)
         if tied and not same(y, case.outputs[i][best]):
             case.wrong(i, w, f"answers {y!r}; of equal ones {case.outputs[i][best]!r} is first")
+
+
+def _asked(ask: Any, X: list[Any], right: Any, i: int, w: Floats) -> Any:
+    return ask(X[i], w, right(i, w))
 
 
 def whole_losses(case: StructureCase) -> bool:

@@ -71,7 +71,7 @@ def loss_augmented_is_brute_force(case: StructureCase) -> None:
 
 
 def second_best_is_brute_force(case: StructureCase) -> None:
-    """second_best(x, w, gold) is the best of the others, None if there is none, whatever gold is."""
+    """second_best(x, w, gold) is the best of the others or None, whatever gold is."""
     if "second_best" not in case.structure.abilities():
         return
     ask = case.structure.second_best

@@ -1,61 +1,9 @@
-"""Marginals sum to one and equal enumeration."""
-
-import itertools
+"""Marginals of models, and where there are none (the contract compares them with enumeration)."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import structopt as so
-
-
-def enumerated(structure, x, weights, n_parts, legal=lambda y: True):
-    """Node marginals by summing over every labelling."""
-    labels = list(structure.labels_)
-    total, found = 0.0, np.zeros((n_parts, len(labels)))
-    for y in itertools.product(labels, repeat=n_parts):
-        if legal(y):
-            mass = np.exp(float((structure.joint_features(x, list(y)) @ weights)[0]))
-            total += mass
-            for t, label in enumerate(y):
-                found[t, labels.index(label)] += mass
-    return found / total
-
-
-@given(
-    seed=st.integers(0, 10_000), length=st.integers(1, 4), n_labels=st.integers(1, 3),
-    boundaries=st.booleans(),
-)  # fmt: skip
-@settings(max_examples=50, deadline=None)
-def test_chains(seed, length, n_labels, boundaries):
-    rng = np.random.default_rng(seed)
-    X = [rng.normal(size=(length, 2)), rng.normal(size=(1, 2))]
-    structure = so.Chain(labels=range(n_labels), boundaries=boundaries)
-    structure = structure.fitted(X, [[0] * length, [0]])
-    weights = 2.0 * rng.normal(size=structure.n_features_)
-    for x, found in zip(X, structure.marginals(X, weights), strict=True):
-        np.testing.assert_allclose(found.sum(axis=1), 1.0)
-        np.testing.assert_allclose(found, enumerated(structure, x, weights, len(x)), atol=1e-12)
-
-
-@given(seed=st.integers(0, 10_000), n=st.integers(1, 5), masked=st.booleans())
-@settings(max_examples=50, deadline=None)
-def test_trees(seed, n, masked):
-    rng = np.random.default_rng(seed)
-    parents = [int(rng.integers(-1, v)) if v else -1 for v in range(n)]
-    allowed = {"few": [1, 2]} if masked else None
-    types = [str(rng.choice(["few", "any"])) for _ in range(n)]
-    x = (rng.normal(size=(n, 2)), parents, rng.normal(size=(n, 2)), types)
-    structure = so.Hierarchy(labels=(0, 1, 2), allowed=allowed).fitted([x], [[1] * n])
-    weights = rng.normal(size=structure.n_features_)
-
-    def legal(y):
-        return not masked or all(k > 0 or t == "any" for k, t in zip(y, types, strict=True))
-
-    (found,) = structure.marginals([x], weights)
-    np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    np.testing.assert_allclose(found, enumerated(structure, x, weights, n, legal), atol=1e-12)
 
 
 def test_large_scores_do_not_overflow():

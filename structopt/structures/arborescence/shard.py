@@ -29,7 +29,7 @@ from structopt.structures.arborescence.inputs import Sentences
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, ranked
+from structopt.structures.base.shard import Answers, Shard, decoders, ranked
 
 
 class ArborescenceShard(Shard):
@@ -70,7 +70,9 @@ class ArborescenceShard(Shard):
             return self._decoded(scores, -scores, 0.0)
         if oracle is best_other:
             given = (*self._graph, self.gold, self.single_root)
-            return self._compared(scores, *self._decoders().best_other(scores, *given))
+            return self._compared(
+                scores, *decoders(kernels, self.decoder).best_other(scores, *given)
+            )
         raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
@@ -84,7 +86,7 @@ class ArborescenceShard(Shard):
         for i, (a, b) in enumerate(pairwise(self.tokens.tolist())):
             own = (scores, self.arcs[i], self.arcs[i + 1], self.head, self.dependent, b - a + 1)
             table, row = kernels.tables(*own)
-            trees = self._decoders().k_best(table, self.single_root, k)
+            trees = decoders(kernels, self.decoder).k_best(table, self.single_root, k)
             self._check_tree(-1 if len(trees) else i)
             found.append(row[np.arange(1, b - a + 1), trees[:, 1:]])
         return [self._compared(scores, *best) for best in ranked(self.gold, self.tokens, found)]
@@ -109,13 +111,6 @@ class ArborescenceShard(Shard):
     def _graph(self) -> tuple[Ints, Ints, Ints, Ints]:
         return self.arcs, self.head, self.dependent, self.tokens
 
-    def _decoders(self) -> Any:
-        if self.decoder == "networkx":
-            from structopt.structures.arborescence import reference
-
-            return reference
-        return kernels
-
     def _scores(self, weights: Floats) -> Floats:
         if not self.rows.few:
             weights = check_weights(weights, self.base.shape[1])
@@ -123,7 +118,7 @@ class ArborescenceShard(Shard):
 
     def _decoded(self, scores: Floats, aim: Floats, cost: float) -> Answers:
         given = (*self._graph, self.gold, cost, self.single_root)
-        arcs, without = self._decoders().decode(aim, *given)
+        arcs, without = decoders(kernels, self.decoder).decode(aim, *given)
         self._check_tree(without)
         return self._compared(scores, arcs)
 

@@ -23,8 +23,8 @@ def dots(ptr, source, offset, coef, indptr, indices, data, weights):
 
 
 @njit(cache=True, nogil=True)
-def combine(ptr, source, offset, coef, indptr, indices, data, multipliers, n_features):
-    out = np.zeros(n_features)
+def add_to(weights, multipliers, ptr, source, offset, coef, indptr, indices, data):
+    # weights += sum_r multipliers[r] * delta_r, in place
     for r in range(len(ptr) - 1):
         if multipliers[r] == 0.0:
             continue
@@ -32,7 +32,13 @@ def combine(ptr, source, offset, coef, indptr, indices, data, multipliers, n_fea
             shift = offset[p]
             step = multipliers[r] * coef[p]
             for q in range(indptr[source[p]], indptr[source[p] + 1]):
-                out[shift + indices[q]] += step * data[q]
+                weights[shift + indices[q]] += step * data[q]
+
+
+@njit(cache=True, nogil=True)
+def combine(ptr, source, offset, coef, indptr, indices, data, multipliers, n_features):
+    out = np.zeros(n_features)
+    add_to(out, multipliers, ptr, source, offset, coef, indptr, indices, data)
     return out
 
 
@@ -155,17 +161,6 @@ def differing_labels(gold, labels, which, n_labels, n_inputs, first):
     coef = np.ones(p)
     coef[1::2] = -1.0
     return ptr, source[:p].copy(), offset[:p].copy(), coef
-
-
-@njit(cache=True, nogil=True)
-def add_to(weights, multipliers, ptr, source, offset, coef, indptr, indices, data):
-    # weights += sum_r multipliers[r] * delta_r, in place
-    for r in range(len(ptr) - 1):
-        for p in range(ptr[r], ptr[r + 1]):
-            shift = offset[p]
-            step = multipliers[r] * coef[p]
-            for q in range(indptr[source[p]], indptr[source[p] + 1]):
-                weights[shift + indices[q]] += step * data[q]
 
 
 @njit(cache=True, nogil=True)

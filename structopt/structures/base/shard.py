@@ -11,6 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -161,6 +162,13 @@ class Shard(ABC):
         yield from (self.base.data, self.base.indices, self.base.indptr)
         if self.gold is not None:
             yield np.asarray(self.gold)
+
+
+def decoders(kernels: Any, decoder: str) -> Any:
+    """Return the compiled kernels of a room, or the networkx reference that stands beside them."""
+    if decoder == "compiled":
+        return kernels
+    return import_module(f"{kernels.__package__}.reference")
 
 
 def ranked(gold: Any, ends: Ints, found: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

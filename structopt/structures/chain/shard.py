@@ -36,7 +36,7 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, no_output, ranked
+from structopt.structures.base.shard import Answers, Shard, decoders, no_output, ranked
 from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain import levels_kernels as chain_levels_kernels
 from structopt.structures.chain.marginals import expected
@@ -83,19 +83,19 @@ class ChainShard(Shard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sequence; outputs are stacked integers."""
-        scores, decoders = self.part_scores(weights), self._decoders()
+        scores, ways = self.part_scores(weights), decoders(chain_kernels, self.decoder)
         missing = None
         if oracle is loss_augmented:
-            labels = decoders.viterbi(*scores, self.offsets, self.gold, self.cost)
+            labels = ways.viterbi(*scores, self.offsets, self.gold, self.cost)
         elif oracle is best_other:
-            labels = decoders.best_other(*scores, self.offsets, self.gold)
+            labels = ways.best_other(*scores, self.offsets, self.gold)
             if self.n_labels == 1 or self.allowed is not None:
                 # where nothing but gold is possible, the answer is gold
                 missing = np.logical_and.reduceat(labels == self.gold, self.offsets[:-1])
         elif oracle is slack_rescaled:
             given = (self.offsets, self.gold, self.cost, *self._levels)
-            decoders = chain_levels_kernels if self.decoder == "compiled" else decoders
-            labels = decoders.slack_rescaled(*scores, *given)
+            ways = chain_levels_kernels if self.decoder == "compiled" else ways
+            labels = ways.slack_rescaled(*scores, *given)
         elif oracle is worst:
             labels = self._best(scores.negated())
         else:
@@ -109,7 +109,7 @@ class ChainShard(Shard):
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every sequence; ``score`` is infinite where there are fewer."""
-        scores, k_best = self.part_scores(weights), self._decoders().k_best
+        scores, k_best = self.part_scores(weights), decoders(chain_kernels, self.decoder).k_best
         found = [
             k_best(scores.unary[a:b], *scores[1:], min(k, self.n_labels ** (b - a)))
             for a, b in pairwise(self.offsets.tolist())
@@ -143,16 +143,11 @@ class ChainShard(Shard):
             )
         return ChainRelaxation(self)
 
-    def _decoders(self) -> Any:
-        if self.decoder == "networkx":
-            from structopt.structures.chain import reference
-
-            return reference
-        return chain_kernels
-
     def _best(self, scores: ChainScores) -> Ints:
         free = np.zeros(len(self.gold))
-        return np.asarray(self._decoders().viterbi(*scores, self.offsets, self.gold, free))
+        return np.asarray(
+            decoders(chain_kernels, self.decoder).viterbi(*scores, self.offsets, self.gold, free)
+        )
 
     @cached_property
     def _levels(self) -> tuple[Ints, Ints]:

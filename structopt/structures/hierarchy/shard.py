@@ -27,7 +27,7 @@ from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, ranked
+from structopt.structures.base.shard import Answers, Shard, decoders, ranked
 from structopt.structures.hierarchy import kernels
 from structopt.structures.hierarchy.inputs import Forest
 from structopt.structures.hierarchy.marginals import expected
@@ -84,7 +84,7 @@ class HierarchyShard(Shard):
             return self._decoded(scores, scores.negated())
         if oracle is best_other:
             given = (*scores.masked(self.allowed), *self._shape(), self.offsets, self.gold)
-            return self._compared(scores, *self._decoders().best_other(*given))
+            return self._compared(scores, *decoders(kernels, self.decoder).best_other(*given))
         raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
@@ -96,7 +96,9 @@ class HierarchyShard(Shard):
         """Return the k best of every tree; ``score`` is infinite where there are fewer."""
         scores = self.part_scores(weights)
         masked, found = scores.masked(self.allowed), []
-        ask = k_best_labels if self.decoder == "compiled" else self._decoders().k_best
+        ask = (
+            k_best_labels if self.decoder == "compiled" else decoders(kernels, self.decoder).k_best
+        )
         for a, b in pairwise(self.offsets.tolist()):
             parent, order = self.parent[a:b], self.order[a:b] - a
             given = (masked.unary[a:b], masked.pair, self.kind[a:b])
@@ -136,16 +138,9 @@ class HierarchyShard(Shard):
     def _shape(self) -> tuple[Ints, Ints, Ints]:
         return self.kind, self.parent, self.order
 
-    def _decoders(self) -> Any:
-        if self.decoder == "networkx":
-            from structopt.structures.hierarchy import reference
-
-            return reference
-        return kernels
-
     def _decoded(self, scores: TreeScores, aim: TreeScores) -> Answers:
         given = (*aim.masked(self.allowed), *self._shape())
-        return self._compared(scores, self._decoders().max_product(*given))
+        return self._compared(scores, decoders(kernels, self.decoder).max_product(*given))
 
     def _compared(self, scores: TreeScores, labels: Ints, missing: Any = None) -> Answers:
         """Return outputs with their loss and ``w . delta``, infinite where they are missing."""

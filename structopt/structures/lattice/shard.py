@@ -20,7 +20,7 @@ from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, decoders
 from structopt.structures.lattice import kernels
 from structopt.structures.lattice.inputs import Lattices, Paths
 from structopt.structures.lattice.trie import Trie
@@ -55,7 +55,7 @@ class LatticeShard(Shard):
             return self._best(score, -score)
         if oracle is best_other:
             given = (*self.lattices.layout, *self._trie)
-            found = Paths(*self._decoders().best_outside(score, *given))
+            found = Paths(*decoders(kernels, self.decoder).best_outside(score, *given))
             return self._compared(score, found, np.diff(found.ptr) == 0)
         raise self._unknown(oracle)
 
@@ -71,7 +71,7 @@ class LatticeShard(Shard):
         missing = np.zeros((k, self.n_examples), dtype=bool)
         for i, first in enumerate(edge_ptr[:-1]):
             own = score[first : edge_ptr[i + 1]]
-            ptr, edges, _ = self._decoders().k_best(own, *self.lattices.one(i), k)
+            ptr, edges, _ = decoders(kernels, self.decoder).k_best(own, *self.lattices.one(i), k)
             paths = Paths(ptr, edges + first)
             missing[len(ptr) - 1 :, i] = True
             for r in range(k):
@@ -111,18 +111,13 @@ class LatticeShard(Shard):
     def _trie(self) -> Trie:  # depends on gold alone
         return Trie.of(self.lattices, [[self.paths.of(i)] for i in range(self.n_examples)])
 
-    def _decoders(self) -> Any:
-        if self.decoder == "networkx":
-            from structopt.structures.lattice import reference
-
-            return reference
-        return kernels
-
     def _scores(self, weights: Floats) -> Floats:
         return edge_scores(self.rows, weights)
 
     def _best(self, score: Floats, aim: Floats) -> Answers:
-        return self._compared(score, self._decoders().best_path(aim, *self.lattices.layout))
+        return self._compared(
+            score, decoders(kernels, self.decoder).best_path(aim, *self.lattices.layout)
+        )
 
     def _compared(self, score: Floats, found: Any, missing: Any = ()) -> Answers:
         """Return paths with their loss and ``w . delta``, infinite where they are missing."""

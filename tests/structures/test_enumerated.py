@@ -154,3 +154,20 @@ def test_features_that_change_length_or_are_not_finite_are_refused():
         ragged.fitted([2], [0, 1])
     with pytest.raises(InvalidInputError, match="empty"):
         ragged.fitted([], [])
+
+
+def test_methods_of_a_subclass_are_used_and_not_hidden():
+    class Squares(so.Enumerated):
+        def joint_features(self, x, y):
+            return np.array([x * y])
+
+        def loss(self, y, other):
+            return float((y - other) ** 2)
+
+    mine = Squares([0, 1, 3]).fitted([1.0], [0])
+    assert mine.loss(0, 3) == 9.0
+    assert mine.argmax(1.0, np.array([-2.0])) == 0
+    assert mine.argmax(1.0, np.array([-2.0]), gold=0) == 3
+    assert mine.encode([1.0], [0]).ask(so.loss_augmented, np.array([-2.0])).loss.tolist() == [9.0]
+    with pytest.raises(NotImplementedError, match="must define joint_features"):
+        so.Enumerated([0, 1]).fitted([1.0], [0])

@@ -16,19 +16,14 @@ and where several are equally good, the first of the list wins.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 from structopt.structures.base.example_shard import as_row
 from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure, check_lengths
-
-
-def zero_one(y: Any, other: Any) -> float:
-    """Return 1 if the outputs differ, else 0."""
-    return float(y != other)
 
 
 class Enumerated(Structure):
@@ -45,19 +40,26 @@ class Enumerated(Structure):
         By default 0/1.
     """
 
-    # the callables take the place of the methods of the same name
-    joint_features: Callable[[Any, Any], Any]  # type: ignore[assignment]
-    loss: Callable[[Any, Any], float]  # type: ignore[assignment]
+    # the methods of the same names call them, so that a subclass may write these instead
+    _stored: ClassVar[Mapping[str, str]] = {"joint_features": "features", "loss": "cost"}
 
     def __init__(
         self,
         outputs: Sequence[Any] | Callable[[Any], Sequence[Any]],
-        joint_features: Callable[[Any, Any], Any],
+        joint_features: Callable[[Any, Any], Any] | None = None,
         loss: Callable[[Any, Any], float] | None = None,
     ) -> None:
         self.outputs = outputs
-        self.joint_features = joint_features
-        self.loss = zero_one if loss is None else loss
+        self.features = joint_features
+        self.cost = loss
+
+    def joint_features(self, x: Any, y: Any) -> Any:
+        """Return phi(x, y) as the given function does."""
+        return super().joint_features(x, y) if self.features is None else self.features(x, y)
+
+    def loss(self, y: Any, other: Any) -> float:
+        """Return what the given function does; 0 or 1 if there is none."""
+        return float(y != other) if self.cost is None else self.cost(y, other)
 
     def outputs_of(self, x: Any) -> list[Any]:
         """Return every output that example x can have."""

@@ -89,6 +89,8 @@ class InputRows:
         rows = (self._ends, self.base.indices, self.base.data)
         if self.few:
             return np.asarray(part_scores(*rows, weights, n_labels))
+        if n_labels == 1:  # a copy: weights that are read-only would be compiled anew
+            return np.asarray(part_scores(*rows, np.array(weights), 1))
         columns = np.array(weights.reshape(n_labels, -1).T, order="C")
         return np.asarray(sparse_scores(*rows, columns))
 

@@ -81,6 +81,8 @@ class Directions:
 
     def take(self, which: Ints) -> Directions:
         """Return the directions at positions ``which``, in that order."""
+        if np.array_equal(which, np.arange(len(self))):
+            return self
         lengths = np.diff(self.ptr)[which]
         ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
         where = np.repeat(self.ptr[:-1][which] - ptr[:-1], lengths) + np.arange(ptr[-1])

@@ -25,7 +25,6 @@ from structopt.formulations.base import Formulation
 from structopt.master.cuts import Cuts
 from structopt.master.lagrangian import Averages, Lagrangian, Priced
 from structopt.master.separation import Inside, Separation, separate
-from structopt.methods.forerunner import Forerunner, forerun
 from structopt.methods.method import Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
@@ -83,7 +82,7 @@ class CuttingPlane(Method):
     max_age: ClassVar[int | None] = None
     """Rounds that a cut may stay idle; None is what suits the backend."""
     backend: Backend
-    _forerunner: Forerunner | None = None
+    _forerunner: CuttingPlane | None = None  # that fixed a number of the formulation
 
     def __init__(
         self,
@@ -119,7 +118,8 @@ class CuttingPlane(Method):
         elif warm_start is not None:
             self._adopt(warm_start.weights, warm_start.cuts)
         elif self._forerunner is not None and self._forerunner.families == self.families[:1]:
-            self._take(self._forerunner.weights, self._forerunner.cuts)
+            self._take(self._forerunner._weights, self._forerunner._cuts())
+        self._forerunner = None  # it has done its work
 
     # ------------------------------------------------------------------ running
     def result(self) -> Result:
@@ -131,7 +131,7 @@ class CuttingPlane(Method):
     @property
     def state(self) -> State:
         """What the run has found so far, its pool and its backend."""
-        live = Live(self.master, self.backend, self._asked, self.fingerprint, self._cuts)
+        live = Live(self.master, self.backend, self._asked, self.fingerprint)
         return replace(super().state, live=live)
 
     def step(self) -> Round:
@@ -345,9 +345,18 @@ class CuttingPlane(Method):
         self._check_abilities(type(self.formulation).__name__, worst, best_other)
         limits = replace(self.limits, callbacks=())
         first = CuttingPlane(self.structure, formulation, self.data, limits=limits)
-        self._forerunner = forerun(first, first.families)
-        self._caveat = self._forerunner.caveat
-        return self._forerunner.largest
+        result = first.solve()
+        if result.status == "interrupted":  # half a model is no measure
+            raise KeyboardInterrupt
+        if result.status != "optimal":
+            self._caveat = (
+                f"the bound rests on a {type(formulation).__name__} that stopped "
+                f"({result.status}) at a relative gap of {result.certificate.relative_gap:.1e}"
+            )
+        self._forerunner = first
+        answers = [a for o in (worst, best_other) for a in self.data.ask(o, result.weights)]
+        scores = np.concatenate([a.score for a in answers])
+        return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
 
     @property
     def families(self) -> list[tuple[str, bool]]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -20,7 +19,6 @@ class Live(NamedTuple):
     backend: Backend
     asked: tuple[str | Backend, int | None]
     fingerprint: str
-    export: Callable[[], Cuts]
 
 
 @dataclass(frozen=True)
@@ -73,4 +71,5 @@ class State:
         """Return the state with cuts of its own, which the run no longer touches."""
         if self.live is None:
             return self
-        return replace(self, cuts=self.live.export(), live=None)
+        cuts = self.live.master.pool.export(self.live.fingerprint)
+        return replace(self, cuts=cuts, live=None)

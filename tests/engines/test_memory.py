@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 import structopt as so
 
-N, LENGTH = 60, 100
+N, LENGTH = 40, 100
 
 
 def sequences(kind):
@@ -18,7 +18,7 @@ def sequences(kind):
     if kind == "dense":
         X = [rng.normal(size=(LENGTH, 256)) for _ in Y]
         return X, Y, sum(x.nbytes for x in X)
-    X = [sp.random_array((LENGTH, 4000), density=0.064, format="csr", rng=rng) for _ in Y]
+    X = [sp.random_array((LENGTH, 4000), density=0.1, format="csr", rng=rng) for _ in Y]
     return X, Y, sum(x.data.nbytes + x.indices.nbytes + x.indptr.nbytes for x in X)
 
 
@@ -61,6 +61,22 @@ def test_a_data_set_holds_its_inputs_once(kind, most):
     part = shard.single(3)
     assert np.shares_memory(part.gold, shard.gold)
     assert part.base is part.tokens.base is shard.base
+
+
+@pytest.mark.parametrize(("kind", "most"), [("dense", 2.2), ("sparse", 1.5)])
+def test_a_whole_run_stays_below_its_bound(kind, most):
+    X, Y, size = sequences(kind)
+    aim, limits = so.M3N(C=0.01), {"tol": 0.1, "max_iter": 2}
+
+    def run(n):
+        structure = so.Chain().fitted(X[:n], Y[:n])
+        data = so.DataSet.of(structure, X[:n], Y[:n])
+        return so.CuttingPlane(structure, aim, data, **limits).solve()
+
+    run(2)  # imports and compiled code are not data
+    with Traced(size) as traced:
+        assert run(N).history
+        assert traced.peak() <= most
 
 
 def test_inputs_that_are_mapped_are_not_copied(tmp_path):

@@ -105,7 +105,7 @@ class DataSet:
         digest = hashlib.blake2b(self.sample_weight.tobytes(), digest_size=16)
         for shard in self.shards:
             for array in shard.content():
-                digest.update(np.ascontiguousarray(array).reshape(-1))  # its memory, no copy
+                digest.update(np.ascontiguousarray(array).reshape(-1).data)  # its memory, no copy
         return digest.digest()
 
     def single(self, i: int) -> Shard:

@@ -6,7 +6,7 @@ import pytest
 import structopt as so
 from structopt.errors import InvalidInputError
 from structopt.formulations.scaled_m3n import ScaledM3N
-from structopt.learn import estimator
+from structopt.learn import training
 from structopt.learn.path import follow
 
 
@@ -238,8 +238,8 @@ def test_ctrl_c_keeps_what_there_is(words):
 def test_progress_names_the_value(words, monkeypatch):
     X, Y, _, _ = words
     shown = []
-    progress = estimator.Progress
-    monkeypatch.setattr(estimator, "Progress", lambda *a: shown.append(a[0]) or progress(*a))
+    progress = training.Progress
+    monkeypatch.setattr(training, "Progress", lambda *a: shown.append(a[0]) or progress(*a))
     so.fit_path(model_of(tol=1e-2), X[:10], Y[:10], [0.01])
     assert shown == []
     so.fit_path(model_of(tol=1e-2, verbose=True), X[:10], Y[:10], [0.01, 0.02])

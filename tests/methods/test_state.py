@@ -57,7 +57,7 @@ def test_a_copied_state_serves_many_runs(problem, backend):
     first = so.CuttingPlane(structure, kind(0.1), data, backend=backend)
     first.step(), first.step()
     state = first.state.copy()
-    kept = state.cuts.multipliers.copy()
+    kept = state.cuts.multiplier.copy()
     assert state.live is None
     assert len(state.cuts) == len(first.master.pool) > 0
     assert first.solve().status == "optimal"  # the copy did not use it up
@@ -67,7 +67,7 @@ def test_a_copied_state_serves_many_runs(problem, backend):
         for s in (state, pickle.loads(pickle.dumps(state)))
     ]
     values = [run.solve().certificate.primal for run in runs]
-    np.testing.assert_array_equal(state.cuts.multipliers, kept)
+    np.testing.assert_array_equal(state.cuts.multiplier, kept)
     assert values[0] == values[1]
     assert values[2] == values[3]
     fresh = so.CuttingPlane(structure, kind(0.2), data, backend=backend, tol=1e-5).solve()

@@ -72,13 +72,7 @@ def find_data(
     for name in names:
         if (root / name).is_file():
             return root / name
-    wanted = " or ".join(str(root / name) for name in names)
-    elsewhere = f", or name another folder in the environment variable {VARIABLE}"
-    raise MissingDataError(
-        f"There is no file with {what}. Put {wanted} there"
-        f"{elsewhere if home is None else ''}.{f' {advice}' if advice else ''}",
-        path=root / names[0],
-    )
+    raise _missing([root / name for name in names], what, advice, home is None)
 
 
 def find(name: str, file: str, *, home: str | os.PathLike[str] | None = None) -> Path:
@@ -108,11 +102,7 @@ def find_all(
     ]
     for pattern, paths in zip(patterns, found, strict=True):
         if not paths:
-            raise MissingDataError(
-                f"There is no {folder / pattern}: {entry.what}. {_advice(name)} Another folder is "
-                f"named by the environment variable {VARIABLE}.",
-                path=folder,
-            )
+            raise _missing([folder / pattern], entry.what, _advice(name), home is None)
     return folder, found
 
 
@@ -130,3 +120,13 @@ def _advice(name: str) -> str:
     entry = CATALOGUE[name]
     fetch = f" To download it, run `structopt data fetch {name}`." if entry.sources else ""
     return entry.advice + fetch
+
+
+def _missing(wanted: list[Path], what: str, advice: str, anywhere: bool) -> MissingDataError:
+    put = " or ".join(map(str, wanted))
+    elsewhere = f", or name another folder in the environment variable {VARIABLE}"
+    return MissingDataError(
+        f"There is no file with {what}. Put {put} there{elsewhere if anywhere else ''}."
+        f"{f' {advice}' if advice else ''}",
+        path=wanted[0],
+    )

@@ -43,6 +43,16 @@ def test_help_imports_nothing_heavy():
     assert done.stdout.endswith("[]\n")
 
 
+@pytest.mark.parametrize("words", cli.COMMANDS)
+def test_every_command_says_its_arguments(words, capsys):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([*words.split(), "--help"])
+    assert stop.value.code == 0
+    printed = capsys.readouterr().out
+    assert f"usage: structopt {words}" in printed
+    assert words.startswith("data") or "--out DIR" in printed
+
+
 @pytest.mark.parametrize(
     "arguments",
     [[], ["bench"], ["bench", "letters", "--folds", "3"], ["bench", "masters", "--repeats", "x"]],

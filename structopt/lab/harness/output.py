@@ -13,9 +13,13 @@ r"""What a study leaves behind: the one writer of its files, and what stands abo
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from structopt.files import write_atomically
 from structopt.lab.harness.machine import Machine
@@ -42,3 +46,20 @@ def markdown(
     """Return tables below the command that made them, notes, and where they were measured."""
     head = [f"# {title}", f"`{command}`", *notes, str(machine or Machine.here())]
     return "\n\n".join(head) + "\n\n" + "\n".join(table.markdown() for table in tables)
+
+
+def csv_of(rows: Sequence[Mapping[str, Any]]) -> str:
+    r"""Return rows as CSV, lists as JSON.
+
+    >>> csv_of([{"a": 1, "b": [1, 2]}, {"a": 2}])
+    'a,b\r\n1,"[1, 2]"\r\n2,\r\n'
+    """
+    columns = list(dict.fromkeys(key for row in rows for key in row))
+    text = io.StringIO()
+    writer = csv.DictWriter(text, columns)
+    writer.writeheader()
+    for row in rows:
+        writer.writerow(
+            {k: json.dumps(v) if isinstance(v, list | dict) else v for k, v in row.items()}
+        )
+    return text.getvalue()

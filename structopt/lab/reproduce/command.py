@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import os
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +11,9 @@ from rich.console import Console
 from structopt.errors import InvalidInputError
 from structopt.lab.harness import arguments
 from structopt.lab.harness.drawing import new_figure, png
-from structopt.lab.harness.output import markdown, write_files
+from structopt.lab.harness.output import csv_of, markdown, write_files
 from structopt.lab.harness.runner import Outcome, run
 from structopt.lab.harness.store import Store
-from structopt.lab.harness.study import Row
 from structopt.lab.harness.table import Table
 from structopt.lab.harness.terminal import INTERRUPTED, show, watching, written
 from structopt.lab.reproduce.catalogue import (
@@ -144,20 +139,3 @@ def files_of(
         experiment.draw(outcome.rows, figure)
         files[f"{setting}.png"] = png(figure)
     return files
-
-
-def csv_of(rows: Sequence[Row]) -> str:
-    r"""Return the cells as CSV, lists as JSON.
-
-    >>> csv_of([{"a": 1, "b": [1, 2]}, {"a": 2}])
-    'a,b\r\n1,"[1, 2]"\r\n2,\r\n'
-    """
-    columns = list(dict.fromkeys(key for row in rows for key in row))
-    text = io.StringIO()
-    writer = csv.DictWriter(text, columns)
-    writer.writeheader()
-    for row in rows:
-        writer.writerow(
-            {k: json.dumps(v) if isinstance(v, list | dict) else v for k, v in row.items()}
-        )
-    return text.getvalue()

@@ -12,8 +12,7 @@ from structopt.features.words import WordFeatures
 from structopt.lab.harness.measure import learn
 from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.experiment import Experiment
-from structopt.lab.reproduce.number import Number, deviation, mean
-from structopt.lab.reproduce.significance import paired_p
+from structopt.lab.reproduce.number import Number, deviation, mean, paired_p
 from structopt.lab.reproduce.struct_rmm.relative_margins import Tried, chosen, compare_margins
 from structopt.lab.reproduce.tagging import Part, draw, error, wrong_percent
 from structopt.learn.baselines.crf import CRF

@@ -11,8 +11,7 @@ from structopt import datasets
 from structopt.features.kernel_map import KernelMap
 from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.experiment import Experiment
-from structopt.lab.reproduce.number import Number, deviation, mean
-from structopt.lab.reproduce.significance import paired_p
+from structopt.lab.reproduce.number import Number, deviation, mean, paired_p
 from structopt.lab.reproduce.struct_rmm.relative_margins import compare_margins
 from structopt.structures.multiclass.structure import Multiclass
 

@@ -30,6 +30,7 @@ import networkx as nx
 import numpy as np
 
 from structopt.arrays import Floats, Ints
+from structopt.structures.base.longest_paths import decreasing, longest, whole_numbers
 
 SOURCE, SINK = "source", "sink"
 
@@ -106,9 +107,7 @@ def _trellis(
     length, n_labels = unary.shape
     given = np.concatenate([np.ravel(a) for a in (unary, transition, start, end)])
     every = given[given > -np.inf].tolist()  # the others are forbidden: no edge
-    # floats are integers over powers of two; the greatest is common to all
-    scale = max(value.as_integer_ratio()[1] for value in every)
-    exact = {value: int(Fraction(value) * scale * n_labels**length) for value in every}
+    exact = whole_numbers(every, n_labels**length)
     extra = [Fraction(value) for value in cost]
     graph = nx.DiGraph()
     layer: dict[Any, Fraction] = {SOURCE: Fraction(0)}
@@ -135,20 +134,12 @@ def _trellis(
 
 def _longest(graph: nx.DiGraph) -> list[int]:
     """Return the labels of the longest path from source to sink."""
-    # networkx may start and stop a longest path anywhere; with every edge positive it does not.
-    # All paths have equally many edges, so a shift changes no comparison.
-    shift = 1 - min(d for _, _, d in graph.edges(data="length"))
-    shifted = nx.DiGraph()
-    shifted.add_weighted_edges_from((u, v, d + shift) for u, v, d in graph.edges(data="length"))
-    return [node[1] for node in nx.dag_longest_path(shifted)[1:-2]]
+    return [node[1] for node in longest(graph)[1:-2]]
 
 
 def _decreasing(graph: nx.DiGraph) -> Iterator[list[int]]:
     """Yield the labels of every path from source to sink, longest first."""
-    most = max(d for _, _, d in graph.edges(data="length"))
-    flipped = nx.DiGraph()
-    flipped.add_weighted_edges_from((u, v, most - d) for u, v, d in graph.edges(data="length"))
-    for path in nx.shortest_simple_paths(flipped, SOURCE, SINK, weight="weight"):
+    for path in decreasing(graph, SOURCE, SINK):
         yield [node[1] for node in path[1:-2]]
 
 

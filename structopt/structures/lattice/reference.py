@@ -16,7 +16,6 @@ Paths(ptr=array([0, 1]), edges=array([1]))
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from fractions import Fraction
 from itertools import islice
 from typing import Any
 
@@ -24,6 +23,7 @@ import networkx as nx
 import numpy as np
 
 from structopt.arrays import Floats, Ints
+from structopt.structures.base.longest_paths import decreasing, longest, whole_numbers
 from structopt.structures.lattice.inputs import Paths
 
 
@@ -31,7 +31,7 @@ def best_path(score: Floats, node_ptr: Ints, in_ptr: Ints, tail: Ints) -> Paths:
     """Return the path with the highest score in every lattice."""
 
     def decode(graph: Any) -> list[int]:
-        return _edges(nx.dag_longest_path(graph, weight="length"))
+        return _edges(longest(graph))
 
     return _each(score, node_ptr, in_ptr, tail, decode)
 
@@ -65,32 +65,22 @@ def k_best(score: Floats, in_ptr: Ints, tail: Ints, k: int) -> tuple[Ints, Ints,
 
 
 def _split(score: Floats, first: int, stop: int, in_ptr: Ints, tail: Ints) -> Any:
-    """Return a lattice with exact integer lengths, ties broken, all of them positive."""
+    """Return a lattice with exact integer lengths, ties broken; source and sink are its ends."""
     used = range(int(in_ptr[first]), int(in_ptr[stop]))
-    exact = {e: Fraction(float(score[e])) for e in used}
-    scale = max(value.denominator for value in exact.values())
     degree = int(np.diff(in_ptr[first : stop + 1]).max())
-    length = {}
+    exact = whole_numbers(score[used].tolist(), degree ** (stop - first))
+    graph = nx.DiGraph(source=first, sink=stop - 1)
     for v in range(first, stop):
         for rank, e in enumerate(range(int(in_ptr[v]), int(in_ptr[v + 1]))):
-            value = int(exact[e] * scale) * degree ** (stop - first)
-            length[e] = (v, value - rank * degree ** (v - first))
-    # every path gains the same by a potential that grows with the topological order
-    most = 1 + max(abs(value) for _, value in length.values())
-    graph = nx.DiGraph()
-    for e, (v, value) in length.items():
-        u = int(tail[e])
-        graph.add_edge(u, ("edge", e), length=most * (v - u) + value, flipped=0)
-        graph.add_edge(("edge", e), v, length=0, flipped=most * (v - u) - value)
-    graph.graph.update(source=first, sink=stop - 1)
+            length = exact[float(score[e])] - rank * degree ** (v - first)
+            graph.add_edge(int(tail[e]), ("edge", e), length=length)
+            graph.add_edge(("edge", e), v, length=0)
     return graph
 
 
 def _decreasing(graph: Any) -> Iterator[list[int]]:
     """Yield the edges of every path from source to sink, longest first."""
-    ends = graph.graph["source"], graph.graph["sink"]
-    for path in nx.shortest_simple_paths(graph, *ends, weight="flipped"):
-        yield _edges(path)
+    return map(_edges, decreasing(graph, graph.graph["source"], graph.graph["sink"]))
 
 
 def _edges(path: list[Any]) -> list[int]:

@@ -107,7 +107,8 @@ class Range(NamedTuple):
 
 
 Count = Annotated[int, Range(1, high=_LARGE)]
-Seed = Annotated[int, Range(0, high=_LARGE)]
+Natural = Annotated[int, Range(0, high=_LARGE)]
+Seed = Natural
 Positive = Annotated[float, Range(0, closed=False)]
 PositiveOrInfinite = Annotated[float, Range(0, closed=False, high=math.inf)]
 NonNegative = Annotated[float, Range(0)]

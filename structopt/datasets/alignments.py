@@ -16,6 +16,7 @@ from scipy.optimize import linear_sum_assignment
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Natural, Positive, Seed, checked
 
 SHAPE, RATIO, LONGEST = 4.0, (0.8, 1.25), 40
 """Law of the lengths: Gamma of this shape, the other sentence so many times as long, at most."""
@@ -25,13 +26,14 @@ JITTER = 0.15
 """How far words move from the diagonal, in sentence lengths."""
 
 
+@checked
 def make_alignments(
-    n_examples: int = 100,
+    n_examples: Natural = 100,
     *,
-    n_features: int = 20,
-    mean_edges: float = 111.0,
+    n_features: Count = 20,
+    mean_edges: Positive = 111.0,
     signal: float = 2.0,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> tuple[list[Floats], list[frozenset[tuple[int, int]]]]:
     r"""Draw sentence pairs with a partial one-to-one alignment each.
 
@@ -68,10 +70,10 @@ def make_alignments(
     >>> 90 < sum(x.shape[0] * x.shape[1] for x in X) / 300 < 130
     True
     """
-    if n_examples < 0 or n_features < 3 or not mean_edges >= 1:
+    if n_features < 3 or mean_edges < 1:
         raise InvalidInputError(
-            "make_alignments needs n_examples >= 0, n_features >= 3 and mean_edges >= 1, not "
-            f"{n_examples}, {n_features} and {mean_edges}."
+            f"make_alignments needs n_features >= 3 and mean_edges >= 1, not {n_features} and "
+            f"{mean_edges}."
         )
     # E[n1 n2] = scale^2 SHAPE (SHAPE + 1) E[ratio]
     scale = np.sqrt(mean_edges / (SHAPE * (SHAPE + 1) * np.mean(RATIO)))

@@ -16,13 +16,11 @@ True
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from structopt.arrays import Floats
 from structopt.datasets.renamed import renamed
-from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Positive, Seed, checked
 
 GOOD = (0.6, 1.0)
 LEFT, RIGHT, NOISE = -2.5, 0.3, 0.1
@@ -30,8 +28,9 @@ LEFT, RIGHT, NOISE = -2.5, 0.3, 0.1
 
 
 @renamed(n="n_examples")
+@checked
 def make_scaled_clouds(
-    n_examples: int = 40, *, scale: float = 1.0, seed: int = 0
+    n_examples: Count = 40, *, scale: Positive = 1.0, seed: Seed = 0
 ) -> tuple[Floats, Floats]:
     """Draw the features of one good and many bad outputs.
 
@@ -52,10 +51,6 @@ def make_scaled_clouds(
     -----
     After Figure 1 of Shivaswamy and Jebara (2009), which shows such clouds at three scales.
     """
-    if n_examples < 1 or not (math.isfinite(scale) and scale > 0):
-        raise InvalidInputError(
-            f"Give n_examples >= 1 and a finite scale > 0; got {n_examples} and {scale}."
-        )
     rng = np.random.default_rng(seed)
     along = rng.uniform(LEFT, RIGHT, size=n_examples)
     bad = np.column_stack([along, rng.normal(0.0, NOISE, size=n_examples)])

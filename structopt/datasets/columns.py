@@ -20,6 +20,7 @@ from structopt.datasets.home import check_split, find
 from structopt.datasets.renamed import renamed
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 
 class ColumnSentence(NamedTuple):
@@ -37,6 +38,7 @@ class ColumnSentence(NamedTuple):
         return [row[k] for row in self.rows]
 
 
+@checked
 def read_columns(
     path: str | os.PathLike[str], *, n_columns: int | None = None
 ) -> list[ColumnSentence]:
@@ -75,6 +77,7 @@ def read_columns(
 
 
 @renamed(part="split")
+@checked
 def load_conll2000(
     split: str = "train", *, home: str | os.PathLike[str] | None = None
 ) -> list[ColumnSentence]:
@@ -87,6 +90,7 @@ def load_conll2000(
 
 
 @renamed(part="split")
+@checked
 def load_conll2002(
     split: str = "train", *, home: str | os.PathLike[str] | None = None
 ) -> list[ColumnSentence]:

@@ -26,6 +26,7 @@ from structopt.datasets.home import find
 from structopt.datasets.renamed import renamed
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError, MissingDataError
+from structopt.parameters import checked
 
 COLUMNS = 10
 
@@ -42,12 +43,14 @@ class Sentence(NamedTuple):
 
 
 @renamed(part="split")
+@checked
 def load_partut(split: str, *, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
     """Read a split ("train", "dev" or "test") of UD English ParTUT from the data home."""
     return read_conllu(find("partut", f"en_partut-ud-{split}.conllu", home=home))
 
 
 @renamed(part="split")
+@checked
 def load_treebank(folder: str | os.PathLike[str], split: str) -> list[Sentence]:
     """Read a split of a treebank: the one file ``*-train.conllu``, gzipped or not, in a folder."""
     pattern = f"*{split}.conllu"
@@ -61,6 +64,7 @@ def load_treebank(folder: str | os.PathLike[str], split: str) -> list[Sentence]:
     return read_conllu(found[0])
 
 
+@checked
 def read_conllu(path: str | os.PathLike[str]) -> list[Sentence]:
     """Read the sentences of a file.
 

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Seed, Share, checked
 
 DRAWS = 1000
 """Batches to draw at most; a constraint that needs more rejects more than 99.9% of the points."""
@@ -39,14 +40,15 @@ class ConstrainedLabels:
     legal: list[tuple[int, ...]]
 
 
+@checked
 def make_constrained_labels(
-    n_examples: int = 1000,
+    n_examples: Count = 1000,
     *,
-    n_components: int = 5,
-    n_inputs: int = 100,
-    kappa: float = 0.0,
-    legal_fraction: float = 0.5,
-    seed: int = 0,
+    n_components: Count = 5,
+    n_inputs: Count = 100,
+    kappa: Share = 0.0,
+    legal_fraction: Share = 0.5,
+    seed: Seed = 0,
 ) -> ConstrainedLabels:
     """Draw a hypothesis, a constraint and examples.
 
@@ -67,11 +69,6 @@ def make_constrained_labels(
     hypothesis: here w_t is uniform on the unit sphere, theta_t uniform on [-1/2, 1/2] and x_t
     standard normal. The column of ones lets a linear classifier learn theta_t.
     """
-    if n_examples < 1 or not 0 <= kappa <= 1 or not 0 < legal_fraction <= 1:
-        raise InvalidInputError(
-            "Ask for n_examples >= 1, 0 <= kappa <= 1 and 0 < legal_fraction <= 1; got "
-            f"{n_examples}, {kappa}, {legal_fraction}."
-        )
     rng = np.random.default_rng(seed)
     normal = rng.normal(size=(n_components, n_inputs))
     weights = normal / np.linalg.norm(normal, axis=1, keepdims=True)

@@ -21,6 +21,7 @@ from structopt.arrays import Floats, Ints
 from structopt.datasets.home import check_split
 from structopt.datasets.renamed import renamed
 from structopt.errors import InvalidInputError
+from structopt.parameters import Natural, Seed, checked
 
 Split = Literal["train", "test"]
 
@@ -48,12 +49,13 @@ def digit_source() -> Floats:
 
 
 @renamed(n_words="n_examples")
+@checked
 def load_digit_words(
-    n_examples: int = 200,
+    n_examples: Natural = 200,
     *,
     length: tuple[int, int] = (3, 7),
     split: Split = "train",
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> tuple[list[Floats], list[Ints]]:
     r"""Write words with handwritten digits.
 
@@ -90,8 +92,6 @@ def load_digit_words(
     shortest, longest = length
     if not 1 <= shortest <= longest:
         raise InvalidInputError(f"length must be positive and in order, not {length}.")
-    if n_examples < 0:
-        raise InvalidInputError(f"n_examples must not be negative, but is {n_examples}.")
     images, digits = load_digits_classes(split=split)
     of_digit = [np.flatnonzero(digits == d) for d in range(10)]
     rng = np.random.default_rng(seed).spawn(2)[0 if split == "train" else 1]
@@ -110,6 +110,7 @@ def load_digit_words(
     return X, Y
 
 
+@checked
 def load_digits_classes(*, split: Split = "train") -> tuple[Floats, Ints]:
     """Return single handwritten digits, for multiclass models.
 

@@ -12,19 +12,21 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Natural, Seed, Share, checked
 
 DISKS, RADII = 6, (0.07, 0.21)
 """Disks of a scene, and their radii in sides of the grid."""
 
 
+@checked
 def make_grids(
-    n_examples: int = 5,
+    n_examples: Natural = 5,
     *,
-    side: int = 20,
-    diagonals: float = 0.0,
-    n_features: int = 45,
+    side: Count = 20,
+    diagonals: Share = 0.0,
+    n_features: Count = 45,
     signal: float = 1.2,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> tuple[list[tuple[Ints, Floats]], list[Ints]]:
     r"""Draw square grids, labelled 1 inside some disks, with noisy node features.
 
@@ -67,10 +69,9 @@ def make_grids(
     >>> sum(len(y) for y in Y), sum(len(edges) for edges, _ in X)
     (14792, 35200)
     """
-    if n_examples < 0 or side < 2 or n_features < 2 or not 0.0 <= diagonals <= 1.0:
+    if side < 2 or n_features < 2:
         raise InvalidInputError(
-            "make_grids needs n_examples >= 0, side >= 2, n_features >= 2 and diagonals between 0 "
-            f"and 1, not {n_examples}, {side}, {n_features} and {diagonals}."
+            f"make_grids needs side >= 2 and n_features >= 2, not {side} and {n_features}."
         )
     direction = np.random.default_rng(seed).standard_normal(n_features) / np.sqrt(n_features)
     X, Y = [], []
@@ -85,7 +86,7 @@ def make_grids(
     return X, Y
 
 
-def _edges(side: int, diagonals: float, rng: np.random.Generator) -> Ints:
+def _edges(side: int, diagonals: Share, rng: np.random.Generator) -> Ints:
     node = np.arange(side * side).reshape(side, side)
     across = np.stack([node[:, :-1].ravel(), node[:, 1:].ravel()], axis=1)
     down = np.stack([node[:-1].ravel(), node[1:].ravel()], axis=1)

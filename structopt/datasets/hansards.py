@@ -28,6 +28,7 @@ import numpy as np
 from structopt.datasets.home import check_split, find
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 Link = tuple[int, int]
 Links = frozenset[Link]
@@ -48,6 +49,7 @@ class AlignedSentences:
         return len(self.left)
 
 
+@checked
 def read_sentences(path: str | os.PathLike[str]) -> list[list[str]]:
     """Read tokenised sentences, one a line; ``.gz`` files are unpacked.
 
@@ -59,6 +61,7 @@ def read_sentences(path: str | os.PathLike[str]) -> list[list[str]]:
     return [line.split() for _, line in read_lines(path)]
 
 
+@checked
 def read_links(
     path: str | os.PathLike[str], sizes: Sequence[tuple[int, int]]
 ) -> tuple[list[Links], list[Links]]:
@@ -106,6 +109,7 @@ def read_links(
     return [frozenset(s) for s in sure], [frozenset(p) for p in possible]
 
 
+@checked
 def load_hansards(
     split: str = "test", *, home: str | os.PathLike[str] | None = None
 ) -> AlignedSentences:
@@ -127,6 +131,7 @@ def load_hansards(
     return AlignedSentences(left, right, *read_links(links, sizes))
 
 
+@checked
 def load_hansards_corpus(
     *, home: str | os.PathLike[str] | None = None
 ) -> tuple[list[list[str]], list[list[str]]]:

@@ -28,12 +28,14 @@ from structopt.errors import (
     MissingDataError,
     MissingDependencyError,
 )
+from structopt.parameters import checked
 
 STRETCH = 0.02
 """How far the aspect ratios of an image and its mask may differ: sizes are rounded to pixels."""
 
 
 @renamed(n_images="n_examples")
+@checked
 def load_horses(
     n_examples: int | None = None,
     *,
@@ -80,6 +82,7 @@ def load_horses(
     return X, Y
 
 
+@checked
 def read_pair(
     image: str | os.PathLike[str],
     mask: str | os.PathLike[str],

@@ -27,10 +27,12 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.parameters import checked
 
 Grid = tuple[Ints, Floats, Floats]
 
 
+@checked
 def image_grid(pixels: Floats, figure: NDArray[np.bool_], *, cells: int = 40) -> tuple[Grid, Ints]:
     """Return the grid of an image with values in [0, 1] and the labels of its cells.
 

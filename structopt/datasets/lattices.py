@@ -24,6 +24,7 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Natural, NonNegative, Seed, checked
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -43,15 +44,16 @@ class LatticeData:
     weights: Floats
 
 
+@checked
 def make_lattices(
-    n_examples: int = 100,
+    n_examples: Natural = 100,
     *,
-    n_columns: int = 4,
-    width: int = 3,
-    n_features: int = 10,
-    n_references: int = 3,
-    noise: float = 0.3,
-    seed: int = 0,
+    n_columns: Count = 4,
+    width: Count = 3,
+    n_features: Count = 10,
+    n_references: Count = 3,
+    noise: NonNegative = 0.3,
+    seed: Seed = 0,
 ) -> LatticeData:
     """Draw lattices with references, for ``References(Lattice())``.
 
@@ -83,15 +85,10 @@ def make_lattices(
     >>> structure.predict(data.X, data.weights) == [paths[0] for paths in data.Y]
     True
     """
-    if n_examples < 0 or n_columns < 1 or width < 1 or n_features < 1:
-        raise InvalidInputError(
-            "make_lattices needs n_examples >= 0 and n_columns, width and n_features >= 1, not "
-            f"{n_examples}, {n_columns}, {width} and {n_features}."
-        )
-    if not 1 <= n_references < width**n_columns or not (np.isfinite(noise) and noise >= 0):
+    if n_references >= width**n_columns:
         raise InvalidInputError(
             f"make_lattices needs 1 <= n_references < {width**n_columns} (the paths that skip "
-            f"nothing) and a finite noise >= 0, not {n_references} and {noise}."
+            f"nothing), not {n_references}."
         )
     weights = np.random.default_rng(seed).standard_normal(n_features)
     weights /= np.linalg.norm(weights)

@@ -32,6 +32,7 @@ from structopt.datasets.home import find
 from structopt.datasets.text_files import LineError, at, read_bytes
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.files import read_plain_arrays
+from structopt.parameters import checked
 
 PIXELS = 128
 HEAD = 6  # columns before the pixels
@@ -49,6 +50,7 @@ class Letters(NamedTuple):
     folds: Ints
 
 
+@checked
 def load_letters(
     folds: int | Iterable[int] | None = None,
     *,
@@ -95,6 +97,7 @@ def load_letters(
     return letters if return_folds else (letters.X, letters.Y)
 
 
+@checked
 def read_letters(path: str | os.PathLike[str]) -> Letters:
     """Read one file of handwritten words: ``.npz``, gzipped (``.gz``) or plain ``letter.data``.
 

@@ -20,14 +20,16 @@ from structopt.datasets.home import find
 from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.errors import FileFormatError
 from structopt.files import read_plain_arrays
+from structopt.parameters import Count, checked
 
 WATER = 9
 """The class of the LAS format."""
 ARRAYS = Scan._fields
 
 
+@checked
 def load_lidar(
-    *, side: float = 50.0, k: int = 6, home: str | os.PathLike[str] | None = None
+    *, side: float = 50.0, k: Count = 6, home: str | os.PathLike[str] | None = None
 ) -> tuple[list[tuple[Ints, Floats, Floats]], list[Ints]]:
     """Load ``lidar_ground/topography_west.npz`` from the data home as tiles; water is left out.
 
@@ -43,6 +45,7 @@ def load_lidar(
     return scan_tiles(Scan(*(array[land] for array in scan)), side=side, k=k)
 
 
+@checked
 def read_scan(path: str | os.PathLike[str]) -> Scan:
     """Read a scan from an ``.npz`` file with the arrays of :class:`Scan`.
 

@@ -19,6 +19,7 @@ from typing import NamedTuple
 from structopt.datasets.home import find_all
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 
 class TaggedSentence(NamedTuple):
@@ -28,6 +29,7 @@ class TaggedSentence(NamedTuple):
     tags: list[str]
 
 
+@checked
 def load_medpost(
     *, merge: bool = True, home: str | os.PathLike[str] | None = None
 ) -> list[TaggedSentence]:
@@ -44,6 +46,7 @@ def load_medpost(
     return [sentence for path in paths for sentence in read_medpost(path, merge=merge)]
 
 
+@checked
 def read_medpost(path: str | os.PathLike[str], *, merge: bool = False) -> list[TaggedSentence]:
     """Read the sentences of one file; see :func:`load_medpost`.
 

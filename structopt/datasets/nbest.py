@@ -33,6 +33,7 @@ from structopt.arrays import Floats
 from structopt.datasets.home import find
 from structopt.datasets.text_files import LineError, at, read_lines
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 SEPARATOR = "|||"
 
@@ -61,6 +62,7 @@ class NBestList:
     scores: Floats
 
 
+@checked
 def load_smt_nbest(
     *, home: str | os.PathLike[str] | None = None, lowercase: bool = True
 ) -> tuple[list[NBestList], list[str]]:
@@ -99,6 +101,7 @@ def load_smt_nbest(
     return lists, [line.lower() for line in chosen] if lowercase else chosen
 
 
+@checked
 def read_nbest(path: str | os.PathLike[str]) -> list[NBestList]:
     """Read n-best lists, plain or gzipped (``.gz``).
 

@@ -19,15 +19,18 @@ from structopt.arrays import Floats, Ints
 from structopt.datasets.home import find
 from structopt.datasets.text_files import at, read_lines
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 INPUTS, LARGEST = 64, 16
 
 
+@checked
 def load_optdigits(*, home: str | os.PathLike[str] | None = None) -> tuple[Floats, Ints]:
     """Load the 3,823 training digits from the data home, scaled to [0, 1]."""
     return read_optdigits(find("optdigits", "optdigits.tra", home=home))
 
 
+@checked
 def read_optdigits(path: str | os.PathLike[str]) -> tuple[Floats, Ints]:
     """Read digits; return inputs (n, 64) in [0, 1] and classes.
 

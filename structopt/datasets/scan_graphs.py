@@ -29,6 +29,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Positive, checked
 
 GROUND = 2
 """The class of the LAS format."""
@@ -53,8 +54,9 @@ class Scan(NamedTuple):
     classification: Ints
 
 
+@checked
 def scan_tiles(
-    scan: Scan, *, side: float = 50.0, k: int = 6
+    scan: Scan, *, side: Positive = 50.0, k: Count = 6
 ) -> tuple[list[tuple[Ints, Floats, Floats]], list[Ints]]:
     """Cut a scan into tiles; return X and Y for :class:`structopt.GraphCut`.
 

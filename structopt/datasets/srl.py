@@ -25,6 +25,7 @@ from pathlib import Path
 
 from structopt.datasets.home import find
 from structopt.datasets.text_files import at, read_lines
+from structopt.parameters import checked
 
 COLUMNS = 10
 """Columns of CoNLL-U; the eleventh is the predicate's sense."""
@@ -51,6 +52,7 @@ class Sentence:
     predicates: tuple[Predicate, ...]
 
 
+@checked
 def load_srl(*, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
     """Load the semantic roles of the English Web Treebank from the data home.
 
@@ -69,6 +71,7 @@ def load_srl(*, home: str | os.PathLike[str] | None = None) -> list[Sentence]:
     return read_srl(find("srl", "en_ewt-up-dev.conllu", home=home))
 
 
+@checked
 def read_srl(path: str | os.PathLike[str]) -> list[Sentence]:
     """Read one file of sentences, gzipped or plain."""
     return list(_sentences(Path(path)))

@@ -34,6 +34,7 @@ from structopt.datasets.home import find_all
 from structopt.datasets.text_files import at, read_lines
 from structopt.datasets.web_pages import PageNode, label_nodes, parse_page
 from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
+from structopt.parameters import checked
 
 LARGEST = 10_000_000
 """Bytes of a page; the largest of SWDE has less than a tenth. An archive may hold bombs."""
@@ -49,6 +50,7 @@ class WebPage(NamedTuple):
     labels: list[str]
 
 
+@checked
 def load_swde(
     n_pages: int | None = None, *, home: str | os.PathLike[str] | None = None
 ) -> list[WebPage]:
@@ -64,6 +66,7 @@ def load_swde(
     return read_swde(archives[0], tables, n_pages=n_pages)
 
 
+@checked
 def read_swde(
     archive: str | os.PathLike[str],
     tables: Sequence[str | os.PathLike[str]],
@@ -112,6 +115,7 @@ def read_swde(
     return pages
 
 
+@checked
 def read_table(path: str | os.PathLike[str]) -> tuple[str, dict[str, list[str]]]:
     """Return the attribute of a table, and the values of every page."""
     lines = [(number, line) for number, line in read_lines(path) if line.strip()]

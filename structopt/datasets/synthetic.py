@@ -23,6 +23,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Natural, Seed, checked
 
 GROUP = 3  # correlated copies of one hidden value: 30 relevant inputs in 10 groups in the paper
 NOISE = 0.05  # standard deviation of a copy around its hidden value, as in the paper
@@ -98,8 +99,9 @@ class ChainCRF:
         return y
 
 
+@checked
 def chain_crf(
-    *, n_features: int = 100, n_relevant: int = 30, n_labels: int = 2, seed: int = 0
+    *, n_features: Count = 100, n_relevant: Natural = 30, n_labels: Count = 2, seed: Seed = 0
 ) -> ChainCRF:
     """Return the CRF that :func:`make_chain_crf` draws labels from, given the same arguments.
 
@@ -115,7 +117,7 @@ def chain_crf(
     >>> chain_crf(seed=0).state.shape
     (2, 100)
     """
-    if not 0 <= n_relevant <= n_features:
+    if n_relevant > n_features:
         raise InvalidInputError(
             f"n_relevant must be between 0 and n_features = {n_features}, not {n_relevant}."
         )
@@ -127,15 +129,16 @@ def chain_crf(
     return ChainCRF(state, rng.random((n_labels, n_labels)))
 
 
+@checked
 def make_chain_crf(
-    n_examples: int = 200,
+    n_examples: Natural = 200,
     *,
     length: int | tuple[int, int] = 8,
-    n_features: int = 100,
-    n_relevant: int = 30,
-    n_labels: int = 2,
+    n_features: Count = 100,
+    n_relevant: Natural = 30,
+    n_labels: Count = 2,
     correlated: bool = True,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> tuple[list[Floats], list[Ints]]:
     r"""Draw sequences with correlated inputs, labelled by a sparse linear-chain CRF.
 
@@ -181,8 +184,6 @@ def make_chain_crf(
     shortest, longest = (length, length) if isinstance(length, int) else length
     if not 1 <= shortest <= longest:
         raise InvalidInputError(f"length must be positive and in order, not {length}.")
-    if n_examples < 0:
-        raise InvalidInputError(f"n_examples must not be negative, but is {n_examples}.")
     crf = chain_crf(n_features=n_features, n_relevant=n_relevant, n_labels=n_labels, seed=seed)
     _, shape_rng, hidden_rng, noise_rng, label_rng = _streams(seed)
     group = np.arange(n_relevant) // GROUP
@@ -203,13 +204,14 @@ def make_chain_crf(
     return X, Y
 
 
+@checked
 def make_classes(
-    n_examples: int = 200,
-    n_features: int = 10,
-    n_labels: int = 3,
+    n_examples: Natural = 200,
+    n_features: Count = 10,
+    n_labels: Count = 3,
     *,
     separation: float = 3.0,
-    seed: int = 0,
+    seed: Seed = 0,
 ) -> tuple[Floats, Ints]:
     r"""Draw points around one centre per class.
 
@@ -239,11 +241,6 @@ def make_classes(
     >>> X.shape, sorted(y.tolist())
     ((9, 2), [0, 0, 0, 1, 1, 1, 2, 2, 2])
     """
-    if n_examples < 0 or n_features < 1 or n_labels < 1:
-        raise InvalidInputError(
-            "make_classes needs n_examples >= 0, n_features >= 1 and n_labels >= 1, not "
-            f"{n_examples}, {n_features} and {n_labels}."
-        )
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((n_labels, n_features))
     centres *= separation / np.linalg.norm(centres, axis=1, keepdims=True)

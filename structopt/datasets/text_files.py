@@ -17,8 +17,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 
+@checked
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return a whole file, unpacked if it is gzipped, whatever its name."""
     raw = Path(path).read_bytes()
@@ -30,6 +32,7 @@ def read_bytes(path: str | os.PathLike[str]) -> bytes:
         ) from error
 
 
+@checked
 def read_text(path: str | os.PathLike[str]) -> str:
     """Return a whole UTF-8 file, unpacked if it is gzipped, without a byte order mark."""
     raw = read_bytes(path)
@@ -40,6 +43,7 @@ def read_text(path: str | os.PathLike[str]) -> str:
         raise at(path, line, f"not UTF-8 ({error.reason})") from error
 
 
+@checked
 def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Yield the number and the text of every line, without its end."""
     # not splitlines, which also cuts at characters that may stand inside a token

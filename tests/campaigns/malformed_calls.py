@@ -183,7 +183,7 @@ def recipes():
         (WORD_MODEL, WORDS, TAGS, "words"),
     ):
         yield f"predict {who}", model.predict, {"X": X}
-        yield f"score {who}", model.score, {"X": X, "y": Y, "sample_weight": np.ones(len(Y))}
+        yield f"score {who}", model.score, {"X": X, "Y": Y, "sample_weight": np.ones(len(Y))}
         yield (
             f"report {who}",
             model.report,
@@ -300,8 +300,8 @@ def recipes():
             "model": so.StructuredClassifier(so.Multiclass(), so.M3N(), tol=1e-2),
             "X": ROWS,
             "Y": CLASSES,
-            "X_valid": ROWS,
-            "Y_valid": CLASSES,
+            "X_val": ROWS,
+            "Y_val": CLASSES,
             "grid": {"formulation__C": [1.0]},
             "random_state": 0,
         },
@@ -390,7 +390,12 @@ def recipes():
     yield (
         "constrain",
         lambda X, Y, **o: so.constrain(**o).fitted(X, Y).encode(X, Y),
-        {"structure": so.Chain(), "rules": lambda x, y: [], "X": WORDS, "Y": TAGS},
+        {
+            "structure": so.Chain(),
+            "constraints": so.constraints.at_most_one("a"),
+            "X": WORDS,
+            "Y": TAGS,
+        },
     )
 
 

@@ -101,7 +101,9 @@ def test_points_on_top_of_each_other_are_no_loops():
 
 @pytest.mark.parametrize("options", [{"side": 0.0}, {"k": 2}, {"side": float("nan")}])
 def test_tiles_refuse_nonsense(options):
-    with pytest.raises(InvalidInputError, match="side > 0 and k >= 3"):
+    with pytest.raises(
+        InvalidInputError, match=r"side > 0 and k >= 3|side must be a finite number > 0"
+    ):
         scan_tiles(scan(20), **options)
 
 

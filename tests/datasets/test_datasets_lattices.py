@@ -54,12 +54,12 @@ def test_learning_recovers_the_direction_of_the_truth(references):
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ({"n_examples": -1}, "n_examples >= 0"),
+        ({"n_examples": -1}, "n_examples must be an integer >= 0"),
         ({"width": 0}, "width"),
-        ({"n_references": 0}, "1 <= n_references < 81"),
+        ({"n_references": 0}, "n_references must be an integer >= 1"),
         ({"n_references": 81}, "1 <= n_references < 81"),
-        ({"noise": -1.0}, "noise >= 0"),
-        ({"noise": float("nan")}, "noise >= 0"),
+        ({"noise": -1.0}, "noise must be a finite number >= 0"),
+        ({"noise": float("nan")}, "noise must be a finite number >= 0"),
     ],
 )
 def test_lattices_refuse_nonsense(arguments, reason):

@@ -26,7 +26,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.backends.base import Status
-from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
+from structopt.backends.rebuilt import Outcome, RebuiltBackend, Start
+from structopt.master.program import Program
 
 _STATUS: dict[str, Status] = {
     "Solved": "optimal",
@@ -58,7 +59,9 @@ class Clarabel(RebuiltBackend):
         self.max_iter = max_iter
         self.threads = threads
 
-    def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
+    def _optimise(
+        self, problem: Program, start: Start, tolerance: float, time_limit: float | None
+    ) -> Outcome:
         n = len(problem.q)
         equal = problem.lower == problem.upper
         below = np.flatnonzero(np.isfinite(problem.lower) & ~equal)

@@ -161,13 +161,3 @@ class Columns:
             iterations=0,
             message=message,
         )
-
-
-def one_sided(multipliers: Floats, lower: Floats, upper: Floats) -> Floats:
-    """Return the multipliers without what pushes from a side that a row does not have.
-
-    Solvers miss the sign by their tolerance; dropped here, so that no reader has to.
-    """
-    positive = np.where(np.isfinite(lower), np.maximum(multipliers, 0.0), 0.0)
-    negative = np.where(np.isfinite(upper), np.minimum(multipliers, 0.0), 0.0)
-    return np.asarray(positive + negative)

@@ -31,9 +31,10 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
-from structopt.backends.columns import Columns, one_sided
+from structopt.backends.columns import Columns
 from structopt.errors import InvalidInputError
 from structopt.master.cuts import Cuts
+from structopt.master.program import one_sided
 
 logger = logging.getLogger(__name__)
 

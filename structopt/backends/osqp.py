@@ -33,9 +33,9 @@ from osqp import SolverStatus
 
 from structopt.arrays import Floats
 from structopt.backends.base import Status
-from structopt.backends.columns import one_sided
 from structopt.backends.polish import polish
-from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
+from structopt.backends.rebuilt import Outcome, RebuiltBackend, Start
+from structopt.master.program import Program, one_sided
 
 _STATUS: dict[int, Status] = {
     SolverStatus.OSQP_SOLVED: "optimal",
@@ -68,12 +68,14 @@ class OSQP(RebuiltBackend):
         self.max_iter = max_iter
         self.polish = polish
 
-    def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
+    def _optimise(
+        self, problem: Program, start: Start, tolerance: float, time_limit: float | None
+    ) -> Outcome:
         deadline = np.inf if time_limit is None else time.monotonic() + time_limit
         # A tenth leaves room for what is lost where the certificate makes multipliers feasible.
         target = float(np.clip(0.1 * tolerance, 1e-9, 1e-2))
         A, lower, upper = _with_bounds(problem)
-        solver = self._set_up(problem, A, lower, upper)
+        solver = self._set_up(problem, start, A, lower, upper)
         steps, status = 0, _STATUS[SolverStatus.OSQP_MAX_ITER_REACHED]
         for eps in self._ladder(target):
             solver.update_settings(
@@ -122,7 +124,7 @@ class OSQP(RebuiltBackend):
         decades = np.arange(np.log10(first), -10.5, -1.0)
         return np.asarray(np.unique(np.append(10.0**decades, target))[::-1])
 
-    def _set_up(self, problem: Standard, A: Any, lower: Floats, upper: Floats) -> Any:
+    def _set_up(self, problem: Program, start: Start, A: Any, lower: Floats, upper: Floats) -> Any:
         solver = osqp.OSQP(algebra="builtin")
         # csc_matrix: OSQP 1.1 warns of a conversion for sparse arrays. No `rho`: OSQP would
         # factorise a second time. "Infeasible" and "unbounded" end a run, so they are asked for
@@ -139,13 +141,14 @@ class OSQP(RebuiltBackend):
         )
         # The multiplier of a bound is the reduced cost; left at 0 it would spoil the start.
         bounded = A[len(problem.lower) :].indices
-        slope = problem.P @ problem.start + problem.q - problem.A.T @ problem.start_duals
-        duals = one_sided(np.concatenate([problem.start_duals, slope[bounded]]), lower, upper)
-        solver.warm_start(problem.start, -duals)
+        point, multipliers = start
+        slope = problem.P @ point + problem.q - problem.A.T @ multipliers
+        duals = one_sided(np.concatenate([multipliers, slope[bounded]]), lower, upper)
+        solver.warm_start(point, -duals)
         return solver
 
 
-def _with_bounds(problem: Standard) -> tuple[Any, Floats, Floats]:
+def _with_bounds(problem: Program) -> tuple[Any, Floats, Floats]:
     """Return the rows of the problem and after them its bounds as rows, which OSQP asks for."""
     bounded = np.flatnonzero(np.isfinite(problem.lb) | np.isfinite(problem.ub))
     identity = sp.eye_array(len(problem.q), format="csr")[bounded]

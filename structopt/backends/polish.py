@@ -28,7 +28,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 
 from structopt.arrays import Floats
-from structopt.backends.columns import one_sided
+from structopt.master.program import one_sided
 
 # The system is singular where active rows depend on each other: this much on the diagonal makes it
 # solvable, the refinement takes the error back out. Both as in OSQP's paper, section 5.2.

@@ -21,31 +21,20 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
-from structopt.backends.columns import Columns, one_sided
+from structopt.backends.columns import Columns
 from structopt.master.cuts import Cuts
+from structopt.master.program import Program, one_sided
 
 logger = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Standard:
-    """The problem above, with the point to start from. P is CSC and symmetric, A is CSR."""
-
-    P: Any
-    q: Floats
-    l1: Floats
-    A: Any
-    lower: Floats
-    upper: Floats
-    lb: Floats
-    ub: Floats
-    start: Floats
-    start_duals: Floats
+Start = tuple[Floats, Floats]
+"""A point and multipliers of the rows to start from."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the solver said of a :class:`Standard`; ``duals`` as in `MasterSolution`."""
+    """What the solver said; ``duals`` as in `MasterSolution`."""
 
     status: Status
     point: Floats
@@ -62,7 +51,9 @@ class RebuiltBackend(Backend):
     """Whether columns with an l1 term are split in two, or the solver takes the term as it is."""
 
     @abstractmethod
-    def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
+    def _optimise(
+        self, problem: Program, start: Start, tolerance: float, time_limit: float | None
+    ) -> Outcome:
         """Solve ``problem``, which has at least one column."""
 
     def start(self, master: Compiled) -> None:
@@ -101,18 +92,7 @@ class RebuiltBackend(Backend):
         columns = self._columns
         if not columns.size:
             return columns.without_columns(self._lower, self._upper)
-        problem = Standard(
-            P=columns.quadratic(),
-            q=columns.cost,
-            l1=columns.l1,
-            A=self._matrix(),
-            lower=self._lower,
-            upper=self._upper,
-            lb=columns.lower,
-            ub=columns.upper,
-            start=self._point,
-            start_duals=self._duals,
-        )
+        problem = self.problem()
         began = time.monotonic()
         outcome = self._attempt(problem, tolerance, time_limit)
         if outcome.status == "unbounded":
@@ -122,6 +102,21 @@ class RebuiltBackend(Backend):
             if self._attempt(bare, tolerance, left).status == "infeasible":
                 outcome = replace(outcome, status="infeasible")
         return self._solution(outcome)
+
+    def problem(self) -> Program:
+        """Return the master as it stands, as the solver is given it."""
+        columns = self._columns
+        return Program(
+            P=columns.quadratic(),
+            q=columns.cost,
+            l1=columns.l1,
+            A=self._matrix(),
+            lower=self._lower,
+            upper=self._upper,
+            lb=columns.lower,
+            ub=columns.upper,
+            slacks=columns.places(columns.program.slacks),
+        )
 
     def _matrix(self) -> Any:
         """Join the blocks, which were lifted when there were fewer columns, to one CSR matrix."""
@@ -139,13 +134,14 @@ class RebuiltBackend(Backend):
             self._blocks = [joined]
         return self._blocks[0]
 
-    def _attempt(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
+    def _attempt(self, problem: Program, tolerance: float, time_limit: float | None) -> Outcome:
         nothing = np.zeros(len(problem.q)), np.zeros(len(problem.lower))
         crossed = np.any(problem.lower > problem.upper) or np.any(problem.lb > problem.ub)
         if crossed:  # OSQP takes this for a user's mistake and raises
             return Outcome("infeasible", *nothing, 0, "A lower bound exceeds its upper bound.")
         try:
-            outcome = self._optimise(problem, tolerance, time_limit)
+            start = self._point, self._duals
+            outcome = self._optimise(problem, start, tolerance, time_limit)
         except (KeyboardInterrupt, SystemExit, MemoryError):
             raise
         except BaseException as error:  # Clarabel's panics (pyo3) are no subclass of Exception

@@ -18,7 +18,6 @@ to 40 in all if the data are small. CVXPY lowers every other one; three things a
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import cvxpy as cp
@@ -33,6 +32,7 @@ from cvxpy.lin_ops import lin_op
 from cvxpy.reductions.solvers.qp_solvers.qp_solver import QpSolver
 
 from structopt.arrays import Floats
+from structopt.master.program import Program
 
 
 class _Probe(QpSolver):  # type: ignore[misc]
@@ -57,31 +57,15 @@ class _Probe(QpSolver):  # type: ignore[misc]
         return solution
 
 
-@dataclass(frozen=True)
-class Compiled:
-    """The standard form of a static problem and where each variable's columns begin."""
-
-    P: Any
-    q: Floats
-    l1: Floats
-    offset: float
-    A: Any
-    lower: Floats
-    upper: Floats
-    lb: Floats
-    ub: Floats
-    columns: Mapping[int, int]
-
-
 def compile_problem(
     objective: Any, constraints: Sequence[Any], variables: Sequence[Any]
-) -> Compiled | None:
+) -> Program | None:
     """Compile ``min objective s.t. constraints``; None if it is not a linear or quadratic one."""
     read = None if constraints else read_off(objective, variables)
     return lower(objective, constraints, variables) if read is None else read
 
 
-def read_off(objective: Any, variables: Sequence[Any]) -> Compiled | None:
+def read_off(objective: Any, variables: Sequence[Any]) -> Program | None:
     """Compile a sum of linear terms, ``sum_squares`` and ``norm1``; None if there is more to it.
 
     >>> w = cp.Variable(2)
@@ -117,13 +101,13 @@ def read_off(objective: Any, variables: Sequence[Any]) -> Compiled | None:
         else:
             return None
     nothing = np.zeros(0)
-    return Compiled(
+    return Program(
         P=sp.csc_array(P), q=q, l1=l1, offset=offset, A=sp.csr_array((0, size)), lower=nothing,
         upper=nothing, lb=np.concatenate(lb), ub=np.full(size, np.inf), columns=columns,
     )  # fmt: skip
 
 
-def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) -> Compiled | None:
+def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) -> Program | None:
     """Compile by CVXPY's chain of reductions."""
     l1_terms, rest = split_l1(objective)
     # a zero multiple keeps a variable's columns in the compiled problem
@@ -147,7 +131,7 @@ def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) 
     lb = _bound(data[names.LOWER_BOUNDS], size, -np.inf)
     ub = _bound(data[names.UPPER_BOUNDS], size, np.inf)
     A, lower, upper = _rows_to_bounds(A, lower, upper, lb, ub)
-    return Compiled(
+    return Program(
         P=sp.csc_array(data[names.P]),
         q=np.asarray(data[names.Q], dtype=np.float64),
         l1=l1,

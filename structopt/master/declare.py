@@ -23,6 +23,7 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import cvxpy as cp
@@ -139,22 +140,16 @@ class RestrictedMaster:
         """Compile the declaration; None if it is convex but neither linear nor quadratic."""
         self._check_declared()
         variables = [self._weights, *self._slacks]
-        compiled = compile_problem(self._objective, self._static, variables)
-        if compiled is None:
-            self.program = None
-            columns, size = self._own_columns()
-        else:
-            columns, size = dict(compiled.columns), len(compiled.q)
+        program = compile_problem(self._objective, self._static, variables)
+        columns, size = (
+            self._own_columns() if program is None else (dict(program.columns), program.size)
+        )
         start = columns[self._weights.id]
         self.weight_columns = slice(start, start + self.n_features)
         self.slack_columns = _columns_of(self._slacks, columns)
-        if compiled is not None:
-            self.program = Program(
-                P=compiled.P, q=compiled.q, l1=compiled.l1, offset=compiled.offset,
-                A=compiled.A, lower=compiled.lower, upper=compiled.upper,
-                lb=compiled.lb, ub=compiled.ub,
-                weights=self.weight_columns, slacks=self.slack_columns,
-            )  # fmt: skip
+        self.program = None
+        if program is not None:
+            self.program = replace(program, weights=self.weight_columns, slacks=self.slack_columns)
             self._check_bounds(self.program)
         self.columns, self.size = columns, size
         self._bind(columns, size)

@@ -25,16 +25,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import lsqr, splu
 
 from structopt.arrays import Floats
 from structopt.master.cuts import Cuts
 from structopt.master.lagrangian_kernels import step_to_rest
-from structopt.master.program import Program
-
-ROUNDING = 1e-12
-"""What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
+from structopt.master.program import ROUNDING, Program, one_sided, sided
 
 _POLISHINGS = 5
 """Least-squares steps on static multipliers at most; two or three suffice where any do."""
@@ -151,16 +147,16 @@ class Lagrangian:
     def anchor(self, static_duals: Floats | None) -> None:
         """Take the cut-free master's multipliers as the point that repairs move towards."""
         if static_duals is not None and self._overshoot(self._anchor) > 0:
-            self._anchor_duals = self._signed(static_duals, self.program.lower, self.program.upper)
+            self._anchor_duals = one_sided(static_duals, self.program.lower, self.program.upper)
             self._anchor = self.program.q - self.program.A.T @ self._anchor_duals
 
     def price(self, rows: Cuts, cut_duals: Floats, static_duals: Floats | None) -> Priced:
         """Return what the bound needs of the multipliers, signs and slacks repaired."""
         p = self.program
-        y = self._rest_slacks(rows, self._signed(cut_duals, rows.lower, rows.upper))
+        y = self._rest_slacks(rows, one_sided(cut_duals, rows.lower, rows.upper))
         given = np.zeros(len(p.lower)) if static_duals is None else static_duals
-        static = self._signed(given, p.lower, p.upper)
-        return Priced(rows.pull(p, y), _sided(y, rows.lower, rows.upper), static)
+        static = one_sided(given, p.lower, p.upper)
+        return Priced(rows.pull(p, y), sided(y, rows.lower, rows.upper), static)
 
     def value(self, priced: Priced, x: Floats) -> float:
         """Return a lower bound, -inf if the multipliers cannot be repaired.
@@ -180,13 +176,8 @@ class Lagrangian:
             gain = t * gain
             static = (1 - t) * self._anchor_duals + t * static
             reduced = (1 - t) * self._anchor + t * reduced
-        bound = gain + _sided(static, p.lower, p.upper)
+        bound = gain + sided(static, p.lower, p.upper)
         return float(bound + self._separable(reduced) + self._block(reduced, x) + p.offset)
-
-    @staticmethod
-    def _signed(y: Floats, lower: Floats, upper: Floats) -> Floats:
-        y = np.where(np.isneginf(lower), np.minimum(y, 0.0), y)
-        return np.where(np.isposinf(upper), np.maximum(y, 0.0), y)
 
     def _rest_slacks(self, rows: Cuts, y: Floats) -> Floats:
         p = self.program
@@ -230,7 +221,7 @@ class Lagrangian:
             block = p.A[rows][:, columns]
             moved = static.copy()
             moved[rows] += lsqr(block.T, missing[columns], atol=1e-15, btol=1e-15)[0]
-            signed = self._signed(moved, p.lower, p.upper)
+            signed = one_sided(moved, p.lower, p.upper)
             reduced = reduced - p.A.T @ (signed - static)
             static = signed
             overshoot = self._overshoot(reduced)
@@ -239,7 +230,7 @@ class Lagrangian:
             if overshoot == 0.0:
                 break
             wanted = p.A @ (reduced - np.clip(reduced, floor, ceiling))
-            joins = self._signed(wanted, p.lower, p.upper) != 0
+            joins = one_sided(wanted, p.lower, p.upper) != 0
             movable = (movable & (moved == signed)) | joins
         return best
 
@@ -298,10 +289,3 @@ class Lagrangian:
             conjugate = np.maximum(conjugate, at_end - l1 * np.abs(np.where(finite, end, 0.0)))
         shifted = r + z
         return float(-0.5 * shifted @ self._factor.solve(shifted) - conjugate.sum())
-
-
-def _sided(y: Floats, lower: Floats, upper: Floats) -> float:
-    """Return ``lower.y+ - upper.y-`` with 0 * inf read as 0."""
-    active: NDArray[np.bool_] = y != 0
-    ends = np.where(y > 0, lower, upper)[active]
-    return float(ends @ y[active])

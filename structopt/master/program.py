@@ -21,7 +21,8 @@ array([ True,  True])
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -31,33 +32,39 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 
+ROUNDING = 1e-12
+"""What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
+
 
 @dataclass(frozen=True)
 class Program:
-    """The static part of a master problem (everything but its cuts).
+    """The standard form: the static part of a master, or all of it as a solver is given it.
 
     Attributes
     ----------
-    P, q, l1, offset : the objective; P is symmetric CSC
-    A, lower, upper : the static rows (CSR)
+    P, q, l1, offset : the objective; P is symmetric
+    A, lower, upper : the rows (CSR)
     lb, ub : bounds of the columns
     weights : slice
         The columns of the weight vector.
     slacks : array of int
-        The columns of the slack variables.
+        The columns of the slacks: raised far enough they make every point satisfy their rows.
+    columns : mapping of int to int
+        Where the columns of each CVXPY variable begin, by its id.
     """
 
     P: Any
     q: Floats
     l1: Floats
-    offset: float
     A: Any
     lower: Floats
     upper: Floats
     lb: Floats
     ub: Floats
-    weights: slice
-    slacks: Ints
+    offset: float = 0.0
+    weights: slice = field(default_factory=lambda: slice(0, 0))
+    slacks: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    columns: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -96,3 +103,23 @@ class Program:
         value = self.A @ x
         parts = (self.lower - value, value - self.upper, self.lb - x, x - self.ub)
         return float(max(0.0, *(p.max(initial=0.0) for p in parts)))
+
+    def sides(self, y: Floats) -> float:
+        """Return ``lower.y+ - upper.y-``, what multipliers of the rows gain."""
+        return sided(y, self.lower, self.upper)
+
+
+def sided(y: Floats, lower: Floats, upper: Floats) -> float:
+    """Return ``lower.y+ - upper.y-`` with 0 * inf read as 0."""
+    active: NDArray[np.bool_] = y != 0
+    ends = np.where(y > 0, lower, upper)[active]
+    return float(ends @ y[active])
+
+
+def one_sided(multipliers: Floats, lower: Floats, upper: Floats) -> Floats:
+    """Return the multipliers without what pushes from a side that a row does not have.
+
+    Solvers miss the sign by their tolerance; dropped here, so that no reader has to.
+    """
+    y = np.where(np.isneginf(lower), np.minimum(multipliers, 0.0), multipliers)
+    return np.where(np.isposinf(upper), np.maximum(y, 0.0), y)

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from structopt.arrays import base_matrix
 from structopt.backends.ascent.backend import Ascent
 from structopt.backends.clarabel import Clarabel
-from structopt.backends.columns import Columns, one_sided
+from structopt.backends.columns import Columns
 from structopt.backends.extragradient.backend import ExtragradientBackend
 from structopt.backends.highs import HiGHS
 from structopt.backends.osqp import OSQP
 from structopt.errors import InvalidInputError
 from structopt.master.cuts import Cuts
-from structopt.master.program import Program
+from structopt.master.program import Program, one_sided
 from structopt.structures.base.parts import Directions
 
 INF = np.inf

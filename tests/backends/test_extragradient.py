@@ -14,11 +14,11 @@ import structopt as so
 from structopt.backends.extragradient import solver
 from structopt.backends.extragradient.backend import ExtragradientBackend as Backend
 from structopt.backends.extragradient.judge import Judge
-from structopt.backends.extragradient.problem import Problem
 from structopt.backends.extragradient.rays import proves_infeasible, proves_unbounded
 from structopt.backends.extragradient.scaling import Scale
 from structopt.backends.highs import HiGHS
 from structopt.lab.bench.masters import Size, _Recording
+from structopt.master.program import Program
 
 INF = np.inf
 drawn = settings(derandomize=True, deadline=None, max_examples=25)
@@ -27,7 +27,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 def problem(q, A, lower, upper=None, *, P=None, l1=None, lb=None, ub=None, slacks=()):
     n, A = len(q), np.asarray(A, float).reshape(-1, len(q))
-    return Problem(
+    return Program(
         P=sp.csr_array((n, n)) if P is None else sp.csr_array(np.asarray(P, float)),
         q=np.asarray(q, float),
         l1=np.zeros(n) if l1 is None else np.asarray(l1, float),

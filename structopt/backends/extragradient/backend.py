@@ -31,10 +31,10 @@ from numpy.typing import NDArray
 
 from structopt.backends.base import Compiled, Status
 from structopt.backends.extragradient.outcome import Callback, Memory, Solution, Variant
-from structopt.backends.extragradient.problem import Problem
 from structopt.backends.extragradient.solver import solve
-from structopt.backends.rebuilt import Outcome, RebuiltBackend, Standard
+from structopt.backends.rebuilt import Outcome, RebuiltBackend, Start
 from structopt.errors import InvalidInputError
+from structopt.master.program import Program
 
 _STATUS: dict[str, Status] = {
     "optimal": "optimal",
@@ -93,25 +93,12 @@ class ExtragradientBackend(RebuiltBackend):
             static = np.ones(len(self._columns.program.lower), dtype=bool)
             self._memory = self._memory.keep(np.concatenate([static, keep])[:known])
 
-    def problem(self) -> Problem:
-        """Return the master as it stands, in the solver's form."""
-        columns = self._columns
-        return Problem(
-            P=sp.csr_array(columns.quadratic()),
-            q=columns.cost,
-            l1=columns.l1,
-            A=self._matrix(),
-            lower=self._lower,
-            upper=self._upper,
-            lb=columns.lower,
-            ub=columns.upper,
-            slacks=columns.places(columns.program.slacks),
-        )
-
-    def _optimise(self, problem: Standard, tolerance: float, time_limit: float | None) -> Outcome:
-        form = replace(self.problem(), P=sp.csr_array(problem.P), q=problem.q)
+    def _optimise(
+        self, problem: Program, start: Start, tolerance: float, time_limit: float | None
+    ) -> Outcome:
+        form = replace(problem, P=sp.csr_array(problem.P))
         try:
-            found = self._solve(form, problem, tolerance, time_limit)
+            found = self._solve(form, start, tolerance, time_limit)
         except InvalidInputError as error:
             nothing = np.zeros(len(form.q)), np.zeros(len(form.lower))
             return Outcome("failed", *nothing, 0, str(error))
@@ -125,7 +112,7 @@ class ExtragradientBackend(RebuiltBackend):
         return Outcome(status, found.x, found.y, found.iterations, message)
 
     def _solve(
-        self, form: Problem, problem: Standard, tolerance: float, time_limit: float | None
+        self, form: Program, start: Start, tolerance: float, time_limit: float | None
     ) -> Solution:
         return solve(
             form,
@@ -133,7 +120,7 @@ class ExtragradientBackend(RebuiltBackend):
             max_iter=self.max_iter,
             time_limit=time_limit,
             variant=self.variant,
-            start=(problem.start, problem.start_duals),
+            start=start,
             memory=self._memory,
             floor=_FLOOR,
             stationary=False,

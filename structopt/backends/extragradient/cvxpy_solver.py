@@ -26,8 +26,8 @@ from cvxpy.reductions.solvers.qp_solvers.qp_solver import QpSolver
 from structopt.arrays import Floats
 from structopt.backends.extragradient import solver
 from structopt.backends.extragradient.outcome import Callback, Iterate, Memory, Variant
-from structopt.backends.extragradient.problem import Problem
 from structopt.errors import InvalidInputError
+from structopt.master.program import Program
 from structopt.parameters import Parameters
 
 _STATUS = {
@@ -173,7 +173,7 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         return Solution(status, value, {inverse_data[self.VAR_ID]: found.x}, duals, attributes)
 
     def _cached(
-        self, problem: Problem, cache: Any
+        self, problem: Program, cache: Any
     ) -> tuple[tuple[Floats, Floats] | None, Memory | None]:
         found = None if cache is None else cache.get(self.name())
         if found is None or (len(found.x), len(found.y)) != (len(problem.q), len(problem.lower)):
@@ -181,12 +181,12 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         return (found.x, found.y), found.memory
 
 
-def _problem(data: Any) -> Problem:
+def _problem(data: Any) -> Program:
     A, F = data[s.A], data[s.F]
     n = A.shape[1]
     lb, ub = data[s.LOWER_BOUNDS], data[s.UPPER_BOUNDS]
     P = sp.csr_array((n, n)) if data.get(s.P) is None else sp.csr_array(data[s.P])
-    return Problem(
+    return Program(
         P=P,
         q=np.asarray(data[s.Q], dtype=np.float64),
         l1=np.zeros(n),

@@ -11,7 +11,7 @@ reaches (rows without slacks, free columns with a cost, a P that couples columns
 each relative to 1 + |its right-hand side|, and the error is the largest of gap and residuals.
 
 >>> import numpy as np, scipy.sparse as sp
->>> p = Problem(P=sp.csr_array((2, 2)), q=np.array([1.0, 3.0]), l1=np.zeros(2),
+>>> p = Program(P=sp.csr_array((2, 2)), q=np.array([1.0, 3.0]), l1=np.zeros(2),
 ...             A=sp.csr_array([[2.0, 1.0]]), lower=np.array([4.0]), upper=np.array([np.inf]),
 ...             lb=np.zeros(2), ub=np.full(2, np.inf), slacks=np.array([1]))
 >>> found = Judge(p).assess(np.array([1.5, 0.0]), np.array([1.0]))
@@ -26,10 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.backends.extragradient.problem import Problem
-
-ROUNDING = 1e-12
-"""What counts as zero among reduced costs: some thousand roundings of numbers near 1."""
+from structopt.master.program import ROUNDING, Program, one_sided
 
 
 @dataclass(frozen=True)
@@ -62,7 +59,7 @@ class Judge:
 
     Parameters
     ----------
-    problem : Problem
+    problem : Program
     floor : float
         Objective below which the gap counts as absolute.
     stationary : bool
@@ -70,10 +67,10 @@ class Judge:
         of g suffices, which leaves x within about sqrt(g) of the solution.
     """
 
-    def __init__(self, problem: Problem, floor: float = 1.0, *, stationary: bool = False) -> None:
+    def __init__(self, problem: Program, floor: float = 1.0, *, stationary: bool = False) -> None:
         self.problem, self.floor = problem, floor
         p = problem
-        curvature = p.curvature()
+        curvature = p.diagonal
         self._linearised = curvature is None or (stationary and p.P.nnz > 0)
         if curvature is None or self._linearised:
             curvature = np.zeros(len(p.q))
@@ -120,8 +117,8 @@ class Judge:
         flat &= np.asarray(abs(p.P).sum(axis=0)).ravel() == 0
         row = np.repeat(np.arange(len(p.lower)), np.diff(p.A.indptr))
         column, data = p.A.indices, p.A.data
-        one_sided = np.where(data > 0, np.isposinf(p.upper[row]), np.isneginf(p.lower[row]))
-        flat[column[~one_sided & (data != 0)]] = False
+        helps = np.where(data > 0, np.isposinf(p.upper[row]), np.isneginf(p.lower[row]))
+        flat[column[~helps & (data != 0)]] = False
         entry = np.flatnonzero(flat[column] & (data != 0))
         entry = entry[np.unique(row[entry], return_index=True)[1]]
         self._row, self._slack, self._gamma = row[entry], column[entry], data[entry]
@@ -142,9 +139,7 @@ class Judge:
 
     def signed(self, y: Floats) -> Floats:
         """Return y without what pushes from a side that a row does not have."""
-        p = self.problem
-        y = np.where(np.isneginf(p.lower), np.minimum(y, 0.0), y)
-        return np.where(np.isposinf(p.upper), np.maximum(y, 0.0), y)
+        return one_sided(y, self.problem.lower, self.problem.upper)
 
     def _rest_slacks(self, y: Floats) -> Floats:
         """Scale the multipliers of each slack's rows to its cost."""

@@ -12,7 +12,7 @@ is 0; with r the largest violation of that, multipliers that bound the objective
 |q.d + l1.|d|| / r. Both ratios must exceed :data:`BEYOND`.
 
 >>> import numpy as np, scipy.sparse as sp
->>> p = Problem(P=sp.csr_array((1, 1)), q=np.array([-1.0]), l1=np.zeros(1),
+>>> p = Program(P=sp.csr_array((1, 1)), q=np.array([-1.0]), l1=np.zeros(1),
 ...             A=sp.csr_array([[1.0], [-1.0]]), lower=np.array([1.0, 2.0]),
 ...             upper=np.full(2, np.inf), lb=np.full(1, -np.inf), ub=np.full(1, np.inf))
 >>> proves_infeasible(p, np.array([1.0, 1.0])), proves_unbounded(p, np.array([1.0]))
@@ -24,7 +24,7 @@ from __future__ import annotations
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.backends.extragradient.problem import Problem
+from structopt.master.program import Program
 
 BEYOND = 1e7
 """Size that a solution would need for a ray to be wrong about there being none."""
@@ -32,7 +32,7 @@ ROUNDING = 1e-9
 """A value must exceed this share of the terms it is summed from."""
 
 
-def proves_infeasible(problem: Problem, y: Floats) -> bool:
+def proves_infeasible(problem: Program, y: Floats) -> bool:
     """Whether multipliers ``y`` prove that no x satisfies all rows and bounds."""
     p = problem
     y = np.where(np.isneginf(p.lower), np.minimum(y, 0.0), y)
@@ -52,7 +52,7 @@ def proves_infeasible(problem: Problem, y: Floats) -> bool:
     return bool(np.max(np.abs(slope[~held]), initial=0.0) * BEYOND <= value)
 
 
-def proves_unbounded(problem: Problem, d: Floats) -> bool:
+def proves_unbounded(problem: Program, d: Floats) -> bool:
     """Whether the objective falls for ever along ``d`` from any feasible point."""
     p = problem
     d = np.where(np.isfinite(p.lb), np.maximum(d, 0.0), d)

@@ -23,8 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats
-from structopt.backends.extragradient.problem import Problem
 from structopt.backends.extragradient.step_kernels import magnitudes
+from structopt.master.program import Program
 
 PASSES, AGAIN = 10, 2
 """Ruiz passes of the first solve (as in PDLP) and of one that begins at earlier scales."""
@@ -40,7 +40,7 @@ class Scale:
     ruiz_columns: Floats
 
     @classmethod
-    def none(cls, problem: Problem) -> Scale:
+    def none(cls, problem: Program) -> Scale:
         """Return factors of 1."""
         rows, columns = np.ones(len(problem.lower)), np.ones(len(problem.q))
         return cls(rows, columns, rows, columns)
@@ -61,10 +61,10 @@ class Scale:
         """Return the factors of the rows that stay."""
         return replace(self, rows=self.rows[rows], ruiz_rows=self.ruiz_rows[rows])
 
-    def apply(self, problem: Problem) -> Problem:
+    def apply(self, problem: Program) -> Program:
         """Return the scaled problem."""
         R, S = self.rows, self.columns
-        return Problem(
+        return Program(
             P=sp.csr_array(sp.diags_array(S) @ problem.P @ sp.diags_array(S)),
             q=S * problem.q,
             l1=S * problem.l1,

@@ -15,7 +15,7 @@ bounds are part of the proximal step. It ends when the certified gap (:mod:`.jud
 tolerance, or when a ray (:mod:`.rays`) proves that there is no solution.
 
 >>> import numpy as np, scipy.sparse as sp
->>> p = Problem(P=sp.csr_array((2, 2)), q=np.ones(2), l1=np.zeros(2),
+>>> p = Program(P=sp.csr_array((2, 2)), q=np.ones(2), l1=np.zeros(2),
 ...             A=sp.csr_array([[1.0, 2.0]]), lower=np.array([4.0]), upper=np.array([np.inf]),
 ...             lb=np.zeros(2), ub=np.full(2, np.inf))
 >>> found = solve(p, tolerance=1e-8)
@@ -42,11 +42,11 @@ from structopt.backends.extragradient.outcome import (
     Status,
     Variant,
 )
-from structopt.backends.extragradient.problem import Problem
 from structopt.backends.extragradient.rays import proves_infeasible, proves_unbounded
 from structopt.backends.extragradient.scaling import Scale, parts
 from structopt.backends.extragradient.step_kernels import COUNT, STEP, TOTAL, WEIGHT, steps
 from structopt.errors import InvalidInputError
+from structopt.master.program import Program
 
 SAFETY = 0.9
 """Largest step times local Lipschitz constant: 1 would cycle on u * v."""
@@ -56,7 +56,7 @@ since the last restart is this share of all steps."""
 
 
 def solve(
-    problem: Problem,
+    problem: Program,
     *,
     tolerance: float = 1e-6,
     max_iter: int = 1_000_000,
@@ -73,7 +73,7 @@ def solve(
 
     Parameters
     ----------
-    problem : Problem
+    problem : Program
     tolerance : float
         Certified gap to reach; in the paper's variant, both numbers of its stopping rule.
     max_iter : int
@@ -114,7 +114,7 @@ def solve(
     return run.to(tolerance, max_iter, time_limit, max(1, every), callback)
 
 
-def _crossed(p: Problem) -> bool:
+def _crossed(p: Program) -> bool:
     """Whether a lower bound exceeds its upper bound, or an end is infinite the wrong way."""
     sides = (p.lower, p.upper), (p.lb, p.ub)
     return any(np.any((a > b) | np.isposinf(a) | np.isneginf(b)) for a, b in sides)
@@ -125,7 +125,7 @@ class _Run:
 
     def __init__(
         self,
-        problem: Problem,
+        problem: Program,
         variant: Variant,
         start: Any,
         memory: Memory | None,
@@ -135,7 +135,7 @@ class _Run:
         self.began = time.perf_counter()
         self.problem, self.paper = problem, variant == "paper"
         self.judge = Judge(problem, floor, stationary=stationary)
-        curvature, explicit = problem.curvature(), problem.P
+        curvature, explicit = problem.diagonal, problem.P
         if self.paper:
             curvature, memory, self.scale = None, None, Scale.none(problem)
         else:

@@ -28,7 +28,6 @@ from typing import Any
 
 from structopt.backends.extragradient.judge import Judge
 from structopt.backends.extragradient.outcome import Iterate, Variant
-from structopt.backends.extragradient.problem import Problem
 from structopt.backends.extragradient.solver import solve
 from structopt.errors import StructoptError
 from structopt.lab.bench import lp_solvers
@@ -37,6 +36,7 @@ from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
 from structopt.lab.harness.study import Cell, Row, every, turns, where
 from structopt.lab.harness.table import Table
+from structopt.master.program import Program
 
 GAPS = (1e-2, 1e-4, 1e-6)
 _FLOOR = 1e-6  # as in the backend: the gap is relative
@@ -89,7 +89,7 @@ class ExtragradientBench(Bench):
         self.sizes = self.sizes or (QUICK if self.quick else LARGE if self.large else FULL)
         self.solvers = self.solvers or (("ours", "simplex") if self.large else tuple(SOLVERS))
         self._limit = self.time_limit or (1.0 if self.quick else 60.0)
-        self._masters: dict[int, Problem] = {}
+        self._masters: dict[int, Program] = {}
 
     def cells(self) -> list[Cell]:
         """Return a cell a master and solver."""
@@ -179,7 +179,7 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
     return found
 
 
-def _master(size: Size) -> Problem:
+def _master(size: Size) -> Program:
     """Return the master with which a run to a gap of 1% ends."""
     from structopt.backends.extragradient.backend import ExtragradientBackend
     from structopt.engines.dataset import DataSet
@@ -211,7 +211,7 @@ class Run:
     """Whether the limit ended it."""
 
 
-def _watched(master: Problem, limit: float, variant: Variant) -> Run:
+def _watched(master: Program, limit: float, variant: Variant) -> Run:
     reached: dict[float, tuple[float, int]] = {}
     best = math.inf
     began = time.process_time()
@@ -231,7 +231,7 @@ def _watched(master: Problem, limit: float, variant: Variant) -> Run:
     return Run(reached, best, late=len(reached) < len(GAPS))
 
 
-def _once(master: Problem, limit: float, method: str) -> Run:
+def _once(master: Program, limit: float, method: str) -> Run:
     pair = lp_solvers.highs(master, limit, {"solver": method})
     error = Judge(master, _FLOOR).assess(pair.x, pair.y).error
     reached = {gap: (pair.seconds, pair.iterations) for gap in GAPS if error <= gap}
@@ -240,7 +240,7 @@ def _once(master: Problem, limit: float, method: str) -> Run:
 
 
 def _targeted(
-    master: Problem, limit: float, run: Callable[[Problem, float, float], lp_solvers.Pair]
+    master: Program, limit: float, run: Callable[[Program, float, float], lp_solvers.Pair]
 ) -> Run:
     judge, best = Judge(master, _FLOOR), math.inf
     reached: dict[float, tuple[float, int]] = {}
@@ -258,7 +258,7 @@ def _targeted(
     return Run(reached, best)
 
 
-SOLVERS: dict[str, Callable[[Problem, float], Run]] = {
+SOLVERS: dict[str, Callable[[Program, float], Run]] = {
     "paper": lambda master, limit: _watched(master, limit, "paper"),
     "ours": lambda master, limit: _watched(master, limit, "restarted"),
     "simplex": lambda master, limit: _once(master, limit, "simplex"),

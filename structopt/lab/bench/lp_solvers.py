@@ -12,8 +12,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats
-from structopt.backends.extragradient.problem import Problem
 from structopt.lab.harness.process import alone
+from structopt.master.program import Program
 
 _WALL = 3.0  # wall seconds for a CPU second, on a busy machine
 
@@ -28,14 +28,14 @@ class Pair:
     iterations: int
 
 
-def highs_pdlp(master: Problem, limit: float, eps: float) -> Pair:
+def highs_pdlp(master: Program, limit: float, eps: float) -> Pair:
     """Solve by HiGHS' PDLP, all its tolerances at ``eps``."""
     tolerances = ("pdlp_optimality_tolerance", "primal_feasibility_tolerance",
                   "dual_feasibility_tolerance")  # fmt: skip
     return highs(master, limit, {"solver": "pdlp"} | dict.fromkeys(tolerances, eps))
 
 
-def highs(master: Problem, limit: float, options: dict[str, Any]) -> Pair:
+def highs(master: Program, limit: float, options: dict[str, Any]) -> Pair:
     """Solve by HiGHS with some options, one thread, from nothing."""
     import highspy
 
@@ -65,7 +65,7 @@ def highs(master: Problem, limit: float, options: dict[str, Any]) -> Pair:
     return Pair(_joined(master, x), y, seconds, iterations)
 
 
-def ortools_pdlp(master: Problem, limit: float, eps: float) -> Pair:
+def ortools_pdlp(master: Program, limit: float, eps: float) -> Pair:
     """Solve by OR-tools' PDLP at a relative tolerance, in a process of its own."""
     q, A, lb, ub = _split(master)
     with tempfile.TemporaryDirectory() as folder:
@@ -81,7 +81,7 @@ def ortools_pdlp(master: Problem, limit: float, eps: float) -> Pair:
     return Pair(_joined(master, x), y, answer["seconds"], answer["iterations"])
 
 
-def _split(master: Problem) -> tuple[Floats, Any, Floats, Floats]:
+def _split(master: Program) -> tuple[Floats, Any, Floats, Floats]:
     """Return cost, rows and bounds with every column that has an l1 term as u - v."""
     open_sign = np.flatnonzero(master.l1 > 0)
     lb = master.lb.copy()
@@ -92,7 +92,7 @@ def _split(master: Problem) -> tuple[Floats, Any, Floats, Floats]:
     return q, A, np.append(lb, zeros), np.append(master.ub, -master.lb[open_sign])
 
 
-def _joined(master: Problem, x: Floats) -> Floats:
+def _joined(master: Program, x: Floats) -> Floats:
     n = len(master.q)
     whole = x[:n].copy()
     whole[master.l1 > 0] -= x[n:]

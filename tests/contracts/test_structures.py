@@ -43,9 +43,7 @@ def cells():
             name = check.__name__
             if (entry.name, name) in EXCLUDED:
                 continue
-            unready = entry.name == "constrain" and "override" in name
-            marks = [pytest.mark.xfail(reason="its shard does not look yet")] if unready else []
-            yield pytest.param(entry, check, id=f"{entry.name}-{name}", marks=marks)
+            yield pytest.param(entry, check, id=f"{entry.name}-{name}")
 
 
 @pytest.mark.parametrize(("entry", "check"), list(cells()))

@@ -1,4 +1,4 @@
-"""Compiled projection on products of cut polytopes: see `cut.py` for the method."""
+"""Compiled projection on products of cut polytopes: the method is in `projection.py`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compiled projection on products of matching polytopes: see `matching.py` for the method."""
+"""Compiled projection on products of matching polytopes: the method is in `projection.py`."""
 
 from __future__ import annotations
 

@@ -105,8 +105,10 @@ class StructureCase:
         score: Floats = (phi[self.gold[i]] - phi) @ w
         if oracle.name == "worst":
             return score
-        value = np.asarray(oracle.hinge(loss, score), dtype=np.float64)
-        return np.where(loss > 0, value, -np.inf) if oracle is best_other else value
+        value = np.array(oracle.hinge(loss, score), dtype=np.float64)
+        if oracle is best_other:
+            value[self.gold[i]] = -np.inf
+        return value
 
     # ------------------------------------------------------------------ comparing
     def place(self, i: int, y: Any) -> int:

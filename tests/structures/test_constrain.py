@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError, OracleError
+from structopt.structures.base.small import Small
 from structopt.structures.constrain import search as constrain_search
 from structopt.structures.constrain.multipliers import by_multipliers
 from structopt.structures.constrain.rules import (
@@ -26,6 +27,9 @@ from structopt.structures.constrain.rules import (
     if_then,
     no_overlap,
 )
+from structopt.testing import structure_oracles, structure_shards
+from structopt.testing.check import run
+from structopt.testing.structure_case import StructureCase
 
 SPANS = [(0, 2), (1, 3), (3, 4)]
 
@@ -85,43 +89,24 @@ def problems(draw):
 
 
 @pytest.mark.parametrize("listed", [16, 0])
-@settings(max_examples=130)
+@settings(max_examples=12)
 @given(problem=problems())
 def test_every_answer_is_the_best_by_enumeration(listed, problem):
-    structure, x, gold, w, outputs = problem
-    score = {y: float((structure.joint_features(x, y) @ w)[0]) for y in outputs}
-    cost = [structure.class_weight_["abc".index(label)] for label in gold]
-    loss = {y: sum(c * (a != b) for a, b, c in zip(y, gold, cost, strict=True)) for y in outputs}
-    shard = structure.encode([x, x], [gold, gold])
+    structure, x, gold, _, outputs = problem
+    listed_outputs = [list(y) for y in outputs]
+
+    def loss(right, y):
+        return sum(
+            structure.class_weight_["abc".index(a)] * (a != b)
+            for a, b in zip(right, y, strict=True)
+        )
+
+    small = Small(
+        structure, [x, x], [list(gold)] * 2, lambda x: listed_outputs, None, loss, tol=1e-7
+    )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(constrain_search, "LISTED", listed)  # 0: HiGHS answers what Viterbi does not
-        for asked in (shard, shard.single(1)):
-            answers = asked.ask(so.loss_augmented, w)
-            best = max(score[y] + loss[y] for y in outputs)
-            np.testing.assert_allclose(answers.loss - answers.score + score[gold], best, atol=1e-7)
-            lowest = asked.ask(so.oracles.worst, w)
-            np.testing.assert_allclose(score[gold] - lowest.score, min(score.values()), atol=1e-7)
-            others = [score[y] for y in outputs if y != gold]
-            second = asked.ask(so.oracles.best_other, w)
-            expected = score[gold] - max(others, default=-np.inf)
-            np.testing.assert_allclose(second.score, expected, atol=1e-7)
-            ranked = sorted(score.values(), reverse=True)[:3] + [-np.inf] * 3
-            for answer, value in zip(asked.k_best(w, 3), ranked, strict=False):
-                np.testing.assert_allclose(answer.score, score[gold] - value, atol=1e-7)
-        three = [tuple(y) for y in structure.k_best(x, w, 3)]
-        assert [score[y] for y in three] == pytest.approx([v for v in ranked[:3] if v > -np.inf])
-        assert len(set(three)) == len(three)
-        assert score[tuple(structure.predict([x], w)[0])] == pytest.approx(ranked[0])
-        assert score[tuple(structure.argmin(x, w))] == pytest.approx(min(score.values()))
-        other = structure.second_best(x, w, gold)
-        assert (other is None) == (not others)
-        augmented = tuple(structure.argmax(x, w, gold=gold))
-        assert score[augmented] + loss[augmented] == pytest.approx(best)
-    labels = shard.ask(so.loss_augmented, w).outputs
-    delta = shard.directions(labels, np.array([0, 1])).tocsr(shard.base, len(w)).toarray()
-    predicted = structure.labels_.decode(labels[: len(x)])
-    expected = structure.joint_features(x, gold) - structure.joint_features(x, predicted)
-    np.testing.assert_allclose(delta[0], expected.toarray()[0])
+        run((*structure_oracles.CHECKS, *structure_shards.CHECKS), StructureCase(small), "rules")
 
 
 def test_the_unconstrained_answer_needs_no_solver(monkeypatch):

@@ -52,6 +52,7 @@ from structopt.learn.baselines.hmm import HMM as HMM
 from structopt.learn.baselines.crf import CRF as CRF
 from structopt.learn.baselines.mert import MERT as MERT
 from structopt.learn.model_file import load_model as load_model
+from structopt.learn.model_file import save_model as save_model
 from structopt.learn.path import fit_path as fit_path
 from structopt.learn.select import grid_select as grid_select
 from structopt.structures.chain.transitions import bio as bio
@@ -75,6 +76,7 @@ from structopt.engines.dataset import DataSet as DataSet
 from structopt.structures.matching.inputs import CandidateEdges as CandidateEdges
 from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result
+from structopt.learn.explain import Explanation as Explanation
 from structopt.run.events import Round as Round
 from structopt.run.limits import Limits as Limits
 from structopt.methods.state import State as State

@@ -40,6 +40,7 @@ from structopt.features.vocabulary import Vocabulary
 class Read(NamedTuple):
     """What templates see: distinct values of attributes, and the code of every token's."""
 
+    templates: list[Template]
     tokens: Tokens
     values: dict[tuple[str | int, Attribute], list[str]]
     codes: dict[Part, Ints]
@@ -55,7 +56,7 @@ class ColumnFeatures(FeatureTransformer):
 
     Parameters
     ----------
-    templates : sequence of str or Template
+    templates : sequence of str
         Such as ``"word[-2..2].lower"``, ``"pos[-1]|pos[0]"`` or CRF++'s ``"U00:%x[0,0]"``;
         :func:`~structopt.features.templates.read_templates` reads them from CRF++'s files.
     columns : sequence of str, optional
@@ -70,7 +71,6 @@ class ColumnFeatures(FeatureTransformer):
     Attributes
     ----------
     n_features_out_ : int
-    templates_ : list of Template
 
     Notes
     -----
@@ -78,7 +78,6 @@ class ColumnFeatures(FeatureTransformer):
     the structure (the transitions of :class:`~structopt.Chain`).
     """
 
-    templates_: list[Template]
     vocabularies_: dict[tuple[str | int, Attribute], Vocabulary]
     tables_: list[list[Ints]]
     starts_: Ints
@@ -86,7 +85,7 @@ class ColumnFeatures(FeatureTransformer):
 
     def __init__(
         self,
-        templates: Sequence[str | Template] = ("word[0]",),
+        templates: Sequence[str] = ("word[0]",),
         *,
         columns: Sequence[str] | None = None,
         min_count: int = 1,
@@ -107,14 +106,14 @@ class ColumnFeatures(FeatureTransformer):
         return _seen(Tokens(X, self.columns), self._parsed())
 
     def _learn(self, read: Read) -> None:
-        self.templates_, self.numeric_ = self._parsed(), read.numeric()
+        self.numeric_ = read.numeric()
         self.vocabularies_, self.tables_ = {}, []
         self.n_features_out_ = int(self.bias) + int(self.hashing or 0)
         if self.hashing is not None:
             return
         self.vocabularies_ = {key: Vocabulary.of(values) for key, values in read.values.items()}
         places, starts = self._places(read), [int(self.bias)]
-        for template in self.templates_:
+        for template in read.templates:
             table: list[Ints] = []
             codes, size = np.zeros(read.tokens.total, dtype=np.int64), 1
             for part in _coded(template, read):
@@ -137,11 +136,11 @@ class ColumnFeatures(FeatureTransformer):
                 "fitted: convert it."
             )
         total, bias = read.tokens.total, int(self.bias)
-        small = max(self.n_features_out_, total * (len(self.templates_) + bias)) < 2**31
+        small = max(self.n_features_out_, total * (len(read.templates) + bias)) < 2**31
         if self.hashing is None:
             chosen = list(self._found(read))
         else:
-            chosen = [self._hashes(template, read) + bias for template in self.templates_]
+            chosen = [self._hashes(template, read) + bias for template in read.templates]
         if self.bias:
             chosen.insert(0, np.zeros(total, dtype=np.int64))
         columns = np.empty((total, len(chosen)), dtype=np.int32 if small else np.int64)
@@ -162,7 +161,7 @@ class ColumnFeatures(FeatureTransformer):
         """Yield every token's feature of each template, -1 where it has none."""
         places = self._places(read)
         for first, template, table in zip(
-            self.starts_.tolist(), self.templates_, self.tables_, strict=False
+            self.starts_.tolist(), read.templates, self.tables_, strict=False
         ):
             parts = _coded(template, read)
             if not parts:
@@ -186,7 +185,7 @@ class ColumnFeatures(FeatureTransformer):
     def _values(self, read: Read, known: Any) -> Floats:
         """Return the numbers of templates of numbers, 1 elsewhere; a number 0 is no feature."""
         values = np.ones(known.shape)
-        for k, template in enumerate(self.templates_, int(self.bias)):
+        for k, template in enumerate(read.templates, int(self.bias)):
             for part in set(template.parts) & read.numbers.keys():
                 values[:, k] = read.numbers[part]
         known &= values != 0
@@ -209,7 +208,7 @@ class ColumnFeatures(FeatureTransformer):
         if self.hashing is not None:
             return np.array([*names, *hashed_names(self.hashing)], dtype=object)
         words = {key: list(vocabulary) for key, vocabulary in self.vocabularies_.items()}
-        for template, table in zip(self.templates_, self.tables_, strict=True):
+        for template, table in zip(self._parsed(), self.tables_, strict=True):
             if not table:
                 names.append(template.text)
                 continue
@@ -240,7 +239,7 @@ def _seen(tokens: Tokens, templates: list[Template]) -> Read:
     columns = {name: tokens.column(name, wanted) for name, wanted in numeric.items()}
     number: dict[tuple[str | int, Attribute], dict[str, int]] = {}
     of_token: dict[tuple[str | int, Attribute], Ints] = {}
-    read = Read(tokens, {}, {}, {})
+    read = Read(templates, tokens, {}, {}, {})
     shifts = {distance: tokens.shifted(distance) for distance in {part.distance for part in parts}}
     for part in parts:
         column, key = columns[part.column], (part.column, part.attribute)

@@ -131,7 +131,10 @@ class DictFeatures(FeatureTransformer):
         shape = (len(read.ends) - 1, self.n_features_out_)
         matrix = sp.csr_array((read.values[known], indices[known], ends), shape=shape)
         matrix.sum_duplicates()
-        return matrix if read.offsets is None else FeatureRows.cut(matrix, read.offsets, self)
+        if read.offsets is not None:
+            return FeatureRows.cut(matrix, read.offsets, self)
+        matrix.features = self  # the names reach the model behind it in a pipeline
+        return matrix
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return names such as ``word:cat``."""

@@ -33,6 +33,10 @@ EDGE = "<edge>"
 _MACRO = re.compile(r"%x\[\s*(-?\d+)\s*,\s*(\d+)\s*\]")
 
 
+_CONSTANT = re.compile(r"U\w*:?")
+"""CRF++'s template without a macro: a feature that is always 1."""
+
+
 class Part(NamedTuple):
     """An attribute of a column of the token at some distance.
 
@@ -64,15 +68,13 @@ class Template(NamedTuple):
         return f"{self.text}={'|'.join(values)}" if values else self.text
 
 
-def parse_templates(templates: Sequence[str | Template]) -> list[Template]:
+def parse_templates(templates: Sequence[str]) -> list[Template]:
     """Return templates read from their text; ranges become one template each."""
-    if isinstance(templates, str):
-        raise InvalidInputError(f"templates is {templates!r}: give a list of such texts.")
+    if isinstance(templates, str) or not all(isinstance(given, str) for given in templates):
+        raise InvalidInputError(f"templates is {templates!r}: give a list of texts.")
     found: list[Template] = []
     for given in templates:
-        if isinstance(given, Template):
-            found.append(given)
-        elif "%x[" in given:
+        if "%x[" in given or _CONSTANT.fullmatch(given):
             found.append(parse_crfpp(given))
         else:
             found += _expanded(given)
@@ -123,7 +125,7 @@ def parse_crfpp(text: str) -> Template:
     return Template(text, parts)
 
 
-def read_templates(path: str | os.PathLike[str]) -> list[Template]:
+def read_templates(path: str | os.PathLike[str]) -> list[str]:
     """Read a template file of CRF++.
 
     Lines beginning with ``U`` are features of a label, a line ``B`` asks for transitions, which a
@@ -149,9 +151,10 @@ def read_templates(path: str | os.PathLike[str]) -> list[Template]:
         if not text.startswith("U"):
             raise at(path, number, f"{text[:60]!r} begins with neither U nor B")
         try:
-            found.append(parse_crfpp(text))
+            parse_crfpp(text)
         except InvalidInputError as error:
             raise at(path, number, str(error)) from None
+        found.append(text)
     if not found:
         raise FileFormatError(f"{os.fspath(path)} holds no template that begins with U.")
     return found

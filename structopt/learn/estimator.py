@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
+from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from structopt.backends.base import Backend
@@ -68,6 +69,9 @@ class StructuredClassifier(Predictor):
         File to save progress to, and to resume from if it exists.
     method_options : mapping, optional
         Further arguments of the method's class, such as ``{"k": 5}`` for "mira".
+    features : transformer, optional
+        What makes inputs of what ``fit`` and ``predict`` are given, such as
+        ``so.ColumnFeatures(...)``; it is saved with the model.
 
     Attributes
     ----------
@@ -103,6 +107,7 @@ class StructuredClassifier(Predictor):
         callbacks: Sequence[Callback] = (),
         checkpoint: str | os.PathLike[str] | None = None,
         method_options: Mapping[str, Any] | None = None,
+        features: Any = None,
     ) -> None:
         self.structure = structure
         self.formulation = formulation
@@ -117,6 +122,7 @@ class StructuredClassifier(Predictor):
         self.callbacks = callbacks
         self.checkpoint = checkpoint
         self.method_options = method_options
+        self.features = features
 
     def fit(
         self,
@@ -143,6 +149,12 @@ class StructuredClassifier(Predictor):
 
     def encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
         """Return the fitted structure and the encoded data, which many values of C can share."""
+        self.features_, self.named_by_ = None, getattr(X, "features", None)
+        if self.features is not None:
+            self.features_ = self.named_by_ = clone(self.features)
+            X = self.features_.fit_transform(X, Y)
+        elif self.named_by_ is None and hasattr(X, "columns") and hasattr(X, "shape"):
+            self.named_by_ = [str(name) for name in X.columns]
         structure = self.structure.fitted(X, Y)
         data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
         return structure, data

@@ -14,10 +14,13 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
 
 from structopt import names
+from structopt.arrays import Floats
 from structopt.errors import FileFormatError, IncompatibleError, InvalidInputError
 from structopt.files import read_arrays, write_arrays
+from structopt.learn.feature_file import read, written
 from structopt.learn.model_file_1 import OLD, upgraded
 from structopt.learn.plain import decode, encode
 from structopt.parameters import Parameters
@@ -33,14 +36,19 @@ if TYPE_CHECKING:
 
 _KIND = "structopt model 2"
 _PARTS = ("structure", "formulation", "backend")
-_LEFT_OUT = ("structure", "formulation", "callbacks", "checkpoint")
+_LEFT_OUT = ("structure", "formulation", "callbacks", "checkpoint", "features")
 """What is no setting in a file: callbacks are functions, and a file's word on where to write
 checkpoints would be taken by the next fit."""
 
 
-def save_model(model: StructuredClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted model; see :func:`load_model`."""
-    result = model.result_
+def save_model(model: Any, path: str | os.PathLike[str]) -> None:
+    """Write a fitted model, or a pipeline of features and a model; see :func:`load_model`.
+
+    A pipeline comes back as one model with ``features``, which predicts alike.
+    """
+    if hasattr(model, "steps"):
+        model = _of_pipeline(model)
+    result, arrays = model.result_, _weight_arrays(model.result_.weights)
     settings = {k: v for k, v in model.get_params(deep=False).items() if k not in _LEFT_OUT}
     backend = settings.pop("backend")
     try:
@@ -51,6 +59,8 @@ def save_model(model: StructuredClassifier, path: str | os.PathLike[str]) -> Non
             "formulation": _described(model.formulation),
             "backend": backend if isinstance(backend, str) else _described(backend),
             "settings": encode(settings),
+            "features": None if model.features_ is None else written(model.features_, arrays),
+            "inputs": encode(model.named_by_) if isinstance(model.named_by_, list) else None,
             "certificate": vars(result.certificate),
             "rounds": [f.name for f in fields(Round)],
             "result": {
@@ -65,7 +75,7 @@ def save_model(model: StructuredClassifier, path: str | os.PathLike[str]) -> Non
         ) from error
     table = np.array([[float(getattr(r, f)) for f in header["rounds"]] for r in result.history])
     history = table.reshape(-1, len(header["rounds"]))
-    write_arrays(path, header, {"weights": result.weights, "history": history})
+    write_arrays(path, header, {**arrays, "history": history})
 
 
 def load_model(
@@ -93,12 +103,17 @@ def load_model(
             header = upgraded(header)
         given = {"structure": structure, "formulation": formulation, "backend": backend}
         parts = {what: _restored(header[what], given[what], what) for what in _PARTS}
-        weights = np.asarray(arrays["weights"], dtype=np.float64)
+        weights = _weights(arrays)
         fitted = _refitted(parts["structure"], header["fitted"])
         if weights.shape != (fitted.n_features_,) or not np.all(np.isfinite(weights)):
             raise ValueError(f"{weights.shape} weights for {fitted.n_features_} features")
         model = StructuredClassifier(**parts, **decode(header["settings"]))
         model.structure_ = fitted
+        if header.get("features") is not None:
+            model.features_ = model.named_by_ = read(header["features"], arrays)
+            model.features = clone(model.features_)
+        elif header.get("inputs") is not None:
+            model.named_by_ = decode(header["inputs"])
         rescued = tuple(Rescue(*each) for each in header["result"].pop("rescued", ()))
         model.result_ = Result(
             weights=weights,
@@ -107,11 +122,41 @@ def load_model(
             rescued=rescued,
             **header["result"],
         )
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
         if isinstance(error, IncompatibleError):
             raise
         raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
     return model
+
+
+def _of_pipeline(pipeline: Any) -> Any:
+    """Return the model at the end of a pipeline, with the features before it as its own."""
+    *before, (_, model) = pipeline.steps
+    if len(before) != 1 or not hasattr(model, "result_"):
+        raise IncompatibleError(
+            "A file keeps a fitted pipeline of one transformer of features and a model; this one "
+            f"has {[name for name, _ in pipeline.steps]}: join features with so.JoinedFeatures."
+        )
+    whole = copy.copy(model)
+    whole.features = whole.features_ = before[0][1]
+    return whole
+
+
+def _weight_arrays(weights: Floats) -> dict[str, Any]:
+    """Return weights as arrays: only those that are not 0, where that is smaller."""
+    places = np.flatnonzero(weights)
+    if 2 * len(places) >= len(weights):
+        return {"weights": weights}
+    size = np.array([len(weights)])
+    return {"weights_size": size, "weights_at": places, "weights_nonzero": weights[places]}
+
+
+def _weights(arrays: dict[str, Any]) -> Floats:
+    if "weights" in arrays:
+        return np.asarray(arrays["weights"], dtype=np.float64)
+    weights = np.zeros(int(arrays["weights_size"][0]))
+    weights[arrays["weights_at"]] = arrays["weights_nonzero"]
+    return weights
 
 
 # ---------------------------------------------------------------------- the parts of a model

@@ -147,7 +147,7 @@ def follow(
     if len(values) == 0:
         raise InvalidInputError(f"There is no value of {parameter!r} to follow.")
     owner = parameter.partition("__")[0]
-    shared = owner not in ("structure", "n_jobs")
+    shared = owner not in ("structure", "n_jobs", "features")
     takes = "warm_start" in registry.make(model.method).options()
     warm = owner == "formulation" and takes and all(map(_is_number, values))
     encoded = None
@@ -156,7 +156,8 @@ def follow(
         fresh: StructuredClassifier = clone(model).set_params(**{parameter: value})
         fresh.callbacks = model.callbacks  # clone() would make copies that nobody hears
         if encoded is None or not shared:
-            encoded = fresh.encode(X, Y, sample_weight)
+            encoded, first = fresh.encode(X, Y, sample_weight), fresh
+        fresh.features_, fresh.named_by_ = first.features_, first.named_by_
         label = f"{parameter.rpartition('__')[2]} = {value} ({place} of {len(values)})"
         last = fresh.learn(*encoded, warm_start=last if warm else None, label=label).state
         yield fresh

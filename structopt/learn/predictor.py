@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from typing import Any, ClassVar
 
@@ -10,12 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structopt import names
-from structopt.arrays import Floats
+from structopt.arrays import Floats, as_matrix
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.learn.explain import Explanation, explain
 from structopt.parameters import Positive, checked
 from structopt.run.example import Example
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
+from structopt.structures.multiclass.structure import Multiclass
 
 
 class Predictor(BaseEstimator):  # type: ignore[misc]
@@ -27,10 +30,16 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         The fitted structure (labels, dimensions).
     result_ : Result
         Weights, certificate, history, why it stopped.
+    features_ : transformer or None
+        What makes inputs of what users give.
+    named_by_ : transformer, array of str or None
+        Where the names of inputs come from.
     """
 
     structure_: Structure
     result_: Result
+    features_: Any = None
+    named_by_: Any = None
     _instead: ClassVar[str] = "pickle it."
 
     @property
@@ -45,7 +54,66 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
 
     def _inputs(self, X: Any) -> Any:
         """Return inputs as the fitted structure takes them."""
-        return X
+        return X if self.features_ is None else self.features_.transform(X)
+
+    def weight_names(self) -> list[tuple[str, str]] | None:
+        """Return ``(feature, label)`` of every weight; None if unknown.
+
+        Inputs have the names of the features that made them: of the model's own ``features``, of
+        the transformer before it in a pipeline, or of a data frame's columns.
+        """
+        check_is_fitted(self, "structure_")
+        known, named = self.structure_.feature_names, self.named_by_
+        if named is None or "inputs" not in inspect.signature(known).parameters:
+            return known()
+        if hasattr(named, "get_feature_names_out"):
+            named = named.get_feature_names_out()
+        return known(inputs=list(named))  # type: ignore[call-arg]
+
+    def top_weights(self, label: Any = None, n: int = 10) -> list[tuple[str, float]]:
+        """Return the features with the largest weights for a label, by size.
+
+        Parameters
+        ----------
+        label : Any, optional
+            By default features of all labels, named ``feature -> label``.
+        n : int
+            How many at most; weights of 0 are left out.
+        """
+        weights, named = self.weights_, self.weight_names()
+        if named is None:
+            named = [(f"w{j}", "") for j in range(len(weights))]
+        found: list[tuple[str, float]] = []
+        for j in np.argsort(-np.abs(weights), kind="stable").tolist():
+            feature, of = named[j]
+            if len(found) >= n or weights[j] == 0:
+                break
+            if label is None or of == str(label):
+                found.append((f"{feature} -> {of}" if label is None else feature, weights[j]))
+        if label is not None and str(label) not in {of for _, of in named}:
+            raise InvalidInputError(
+                f"No weight belongs to the label {label!r}; labels are "
+                f"{sorted({of for _, of in named})[:12]}."
+            )
+        return [(feature, float(weight)) for feature, weight in found]
+
+    def explain(self, x: Any) -> Explanation:
+        """Say why the model predicts what it predicts for one input.
+
+        Parameters
+        ----------
+        x : Any
+            One input, as in ``predict([x])``.
+
+        Returns
+        -------
+        Explanation
+            The output, and for each label of a `Chain` (or the whole output) what features and
+            transitions add to its score, which label is next, and by how much it is behind.
+        """
+        weights, inputs = self.weights_, self._inputs([x])
+        one = as_matrix(inputs) if isinstance(self.structure_, Multiclass) else inputs[0]
+        return explain(self.structure_, weights, one, self.weight_names())
 
     def _heading(self) -> str:
         return f"{type(self).__name__} on {type(self.structure_).__name__}"
@@ -83,10 +151,12 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     def coef_(self) -> Any:
         """The learned weights as a table: a record array of (feature, label, weight)."""
         weights = self.weights_
-        named = self.structure_.feature_names()
+        named = self.weight_names()
         if named is None:
             named = [(f"w{j}", "") for j in range(len(weights))]
-        features, labels = (np.array(column) for column in zip(*named, strict=True))
+        # names of the user's own may be long: as objects they are not all as wide as the longest
+        kind = None if self.named_by_ is None else object
+        features, labels = (np.array(column, dtype=kind) for column in zip(*named, strict=True))
         return np.rec.fromarrays(
             [features, labels, weights],
             dtype=[("feature", features.dtype), ("label", labels.dtype), ("weight", np.float64)],
@@ -128,7 +198,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             result,
             path,
             title=self._heading() if title is None else title,
-            feature_names=self.structure_.feature_names(),
+            feature_names=self.weight_names(),
             examples=examples,
         )
 

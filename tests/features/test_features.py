@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 import structopt as so
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.features.attributes import SPELLING, attribute
-from structopt.features.templates import EDGE, Template, parse_templates
+from structopt.features.templates import EDGE, parse_templates
 from structopt.features.vocabulary import Vocabulary
 
 ROWS = [[("The", "DT"), ("cat", "NN"), ("sat", "VB")], [("Cats", "NN"), ("sat", "VB")]]
@@ -38,7 +38,7 @@ TRANSFORMERS = {
         ROWS,
     ),
     "numbers": (so.ColumnFeatures(["word[0]", "n[-1..0]"], bias=True), DICTS),
-    "crf++": (so.ColumnFeatures(["U0:%x[-2,0]", "U1:%x[0,0]/%x[0,1]", Template("U2", ())]), ROWS),
+    "crf++": (so.ColumnFeatures(["U0:%x[-2,0]", "U1:%x[0,0]/%x[0,1]", "U2"]), ROWS),
     "dicts": (so.DictFeatures(), DICTS),
     "hashed dicts": (so.DictFeatures(hashing=32), DICTS),
     "vectoriser": (so.PerToken(TfidfVectorizer(analyzer="char_wb", ngram_range=(1, 3))), WORDS),

@@ -151,8 +151,8 @@ def test_bad_input_at_prediction(words):
         model.predict([X[0], X[1] * np.nan])
     with pytest.raises(InvalidInputError):
         model.predict([X[0][:, :3]])
-    with pytest.raises(InvalidInputError, match=r"'z'.*labels="):
-        model.score(X[:1], [["z"] * len(X[0])])
+    # a label that training never saw is an error that counts
+    assert model.score(X[:1], [["z"] * len(X[0])]) == 0.0
     with pytest.raises(InvalidInputError, match="sample_weight"):
         model.fit(X, Y, sample_weight=[1.0])
     with pytest.raises(InvalidInputError, match="sample_weight"):

@@ -81,9 +81,7 @@ class LabelledStructure(PackedStructure):
     def _pair(self, y: Any, other: Any) -> tuple[Ints, Ints]:
         gold, predicted = self._codes(y), self._codes(other)
         if len(gold) != len(predicted):
-            raise InvalidInputError(
-                f"Outputs of {len(gold)} and {len(predicted)} labels cannot be compared."
-            )
+            raise _uneven(len(gold), len(predicted))
         return gold, predicted
 
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
@@ -102,5 +100,12 @@ class LabelledStructure(PackedStructure):
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of labels in which ``other`` differs."""
-        gold, predicted = self._pair(y, other)
-        return int(np.count_nonzero(gold != predicted))
+        # not by their numbers: a label that training never saw is an error, and no more
+        gold, predicted = self._listed(y), self._listed(other)
+        if len(gold) != len(predicted):
+            raise _uneven(len(gold), len(predicted))
+        return sum(bool(a != b) for a, b in zip(gold, predicted, strict=True))
+
+
+def _uneven(n: int, m: int) -> InvalidInputError:
+    return InvalidInputError(f"Outputs of {n} and {m} labels cannot be compared.")

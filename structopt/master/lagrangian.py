@@ -31,6 +31,7 @@ from structopt.arrays import Floats
 from structopt.master.cuts import Cuts
 from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import ROUNDING, Program, one_sided, sided
+from structopt.master.rest import resting_points, resting_range
 
 _POLISHINGS = 5
 """Least-squares steps on static multipliers at most; two or three suffice where any do."""
@@ -112,10 +113,7 @@ class Lagrangian:
         self._coupled[coo.row[coo.row != coo.col]] = True
         self._curvature = np.asarray(program.P.diagonal())
         free = ~self._coupled & (self._curvature == 0)
-        self._needs_floor = free & np.isposinf(program.ub)  # r >= -l1
-        self._needs_ceiling = free & np.isneginf(program.lb)  # r <= l1
-        self._floor = np.where(self._needs_floor, -program.l1, -np.inf)
-        self._ceiling = np.where(self._needs_ceiling, program.l1, np.inf)
+        self._floor, self._ceiling = resting_range(program, free)
         # where every column rests at 0 unless pulled beyond these, none adds to the bound
         rests = free & (program.lb <= 0) & (program.ub >= 0)
         self._pulls = None
@@ -182,7 +180,7 @@ class Lagrangian:
     def _rest_slacks(self, rows: Cuts, y: Floats) -> Floats:
         p = self.program
         slack = np.zeros(p.size, dtype=bool)
-        slack[p.slacks] = self._needs_floor[p.slacks]
+        slack[p.slacks] = np.isfinite(self._floor[p.slacks])
         column, row = rows.extra.indices, np.repeat(np.arange(len(y)), np.diff(rows.extra.indptr))
         load = rows.extra.data * y[row]
         counts = slack[column] & (load > 0)
@@ -240,16 +238,8 @@ class Lagrangian:
             return 1.0
         if self._overshoot(self._anchor) > 0.0:
             return 0.0
-        limit = 1.0
-        for needed, bound, sign in (
-            (self._needs_floor, -self.program.l1, -1.0),
-            (self._needs_ceiling, self.program.l1, 1.0),
-        ):
-            bad = needed & (sign * (reduced - bound) > ROUNDING)
-            if np.any(bad):
-                room = (bound - self._anchor)[bad]
-                limit = min(limit, float((room / (reduced - self._anchor)[bad]).min()))
-        return max(0.0, limit * (1.0 - 1e-15))
+        anchor, ends = self._anchor, (self._floor, self._ceiling)
+        return float(step_to_rest(anchor, anchor - reduced, *ends, ROUNDING))
 
     def _separable(self, reduced: Floats) -> float:
         """Return the sum of column minima outside the coupled block."""
@@ -259,12 +249,7 @@ class Lagrangian:
                 return 0.0
         p, k = self.program, ~self._coupled
         r, curvature, l1, lb, ub = reduced[k], self._curvature[k], p.l1[k], p.lb[k], p.ub[k]
-        # a column without curvature rests up to rounding (see `_overshoot`)
-        over = np.abs(r) - l1 - np.where(curvature > 0, 0.0, ROUNDING)
-        pulled = np.sign(-r) * np.maximum(over, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            x = np.where(curvature > 0, pulled / curvature, pulled * np.inf)
-        x = np.clip(np.where(pulled == 0.0, 0.0, x), lb, ub)
+        x = resting_points(r, curvature, l1, lb, ub)
         if not np.all(np.isfinite(x)):
             return -np.inf
         return float(np.sum(0.5 * curvature * x * x + r * x + l1 * np.abs(x)))

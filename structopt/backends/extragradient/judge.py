@@ -26,7 +26,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import ROUNDING, Program, one_sided
+from structopt.master.rest import resting_points, resting_range
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,7 @@ class Judge:
         if curvature is None or self._linearised:
             curvature = np.zeros(len(p.q))
         self._curvature = curvature
-        flat = self._curvature == 0
-        self._needs_floor = flat & np.isposinf(p.ub)  # reduced cost >= -l1
-        self._needs_ceiling = flat & np.isneginf(p.lb)  # reduced cost <= l1
+        self._floor, self._ceiling = resting_range(p, self._curvature == 0)
         self._row_scale = 1.0 + np.maximum(_finite(p.lower), _finite(p.upper))
         self._rests = not self._linearised and np.max(self._beyond(p.q), initial=0.0) <= 0.0
         self._find_slacks()
@@ -92,7 +92,7 @@ class Judge:
         dual_residual = 0.0
         if (beyond := self._beyond(reduced)).max(initial=0.0) > ROUNDING:
             if self._rests:
-                t = self._shrink(pull)
+                t = step_to_rest(p.q, pull, self._floor, self._ceiling, 0.0)
                 y, reduced = t * y, p.q - t * pull
             else:
                 dual_residual = float(np.max(beyond / (1.0 + np.abs(p.q))))
@@ -152,27 +152,12 @@ class Judge:
 
     def _beyond(self, reduced: Floats) -> Floats:
         """Return how far each reduced cost is outside the range where its column has a minimum."""
-        below = np.where(self._needs_floor, -self.problem.l1 - reduced, 0.0)
-        above = np.where(self._needs_ceiling, reduced - self.problem.l1, 0.0)
-        return np.maximum(0.0, np.maximum(below, above))
-
-    def _shrink(self, pull: Floats) -> float:
-        """Return the largest t at which ``q - t pull`` leaves every column a minimum."""
-        p, t = self.problem, 1.0
-        floor = self._needs_floor, pull, p.q + p.l1
-        ceiling = self._needs_ceiling, -pull, p.l1 - p.q
-        for needed, push, room in (floor, ceiling):
-            bad = needed & (push > room)
-            t = min(t, float(np.min(room[bad] / push[bad], initial=1.0)))
-        return max(0.0, t * (1.0 - 1e-15))
+        return np.maximum(0.0, np.maximum(self._floor - reduced, reduced - self._ceiling))
 
     def _least(self, reduced: Floats) -> float:
         """Return the sum of the columns' minima; what lies beyond a range counts as its end."""
         p, k = self.problem, self._curvature
-        pulled = np.sign(-reduced) * np.maximum(np.abs(reduced) - p.l1, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            z = np.where(k > 0, pulled / k, np.where(pulled == 0, 0.0, pulled * np.inf))
-        z = np.clip(z, p.lb, p.ub)
+        z = resting_points(reduced, k, p.l1, p.lb, p.ub)
         z = np.where(np.isfinite(z), z, 0.0)
         return float(np.sum(0.5 * k * z * z + reduced * z + p.l1 * np.abs(z)))
 

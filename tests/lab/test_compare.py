@@ -66,7 +66,7 @@ def certified(run, **changes):
 def test_a_failure_costs_the_limit(done):
     run = done.problems[0].runs["ascent"][0]
     late = replace(run, cpu=99.0, reason="late")
-    problem = Problem("f", "d", "", limit=7.0, runs={"x": [run, late, late], "y": [run, run, late]})
+    problem = Problem("f", "d", "", 7.0, runs={"x": [run, late, late], "y": [run, run, late]})
     assert problem.cost("x") == 7.0
     assert not problem.solved("x")
     assert problem.cost("y") == run.cpu  # the median of three

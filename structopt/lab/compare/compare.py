@@ -74,7 +74,7 @@ class Problem:
     Attributes
     ----------
     formulation, data, size : str
-    limit : float
+    time_limit : float
         CPU seconds that a failure costs.
     runs : dict of str to list of Run
         By backend, one a repetition.
@@ -87,7 +87,7 @@ class Problem:
     formulation: str
     data: str
     size: str
-    limit: float
+    time_limit: float
     runs: dict[str, list[Run]] = field(default_factory=dict)
     refusals: dict[str, str] = field(default_factory=dict)
     replay: Replay | None = None
@@ -95,7 +95,7 @@ class Problem:
     def cost(self, backend: str) -> float:
         """Return the median of the CPU seconds, where failures cost the limit."""
         return statistics.median(
-            self.limit if run.reason else run.cpu for run in self.runs[backend]
+            self.time_limit if run.reason else run.cpu for run in self.runs[backend]
         )
 
     def solved(self, backend: str) -> bool:
@@ -134,7 +134,7 @@ class Comparison:
     problems : list of Problem
     tol : float
         The relative certified gap that was asked for.
-    limit : float
+    time_limit : float
         CPU seconds that a failure costs.
     repeats : int
     machine : Machine
@@ -144,7 +144,7 @@ class Comparison:
 
     problems: list[Problem]
     tol: float
-    limit: float
+    time_limit: float
     repeats: int
     machine: Machine
     left_out: list[str] = field(default_factory=list)
@@ -217,7 +217,7 @@ def compare_backends(
         Told in words what is going on.
     """
     repeats = (2 if quick else 3) if repeats is None else repeats
-    limit = (5.0 if quick else 20.0) if time_limit is None else time_limit
+    time_limit = (5.0 if quick else 20.0) if time_limit is None else time_limit
     solvers = _solvers(backends)
     chosen = _formulations(formulations)
     sets, left_out = _data(data, quick)
@@ -228,7 +228,7 @@ def compare_backends(
     ]
     masters = (4 if quick else 8) if sequences else 0
     watch: Watch = lambda step: report(step.label) if report is not None else None  # noqa: E731
-    done = compare_cases(cases, tol, limit, repeats, masters=masters, watch=watch)
+    done = compare_cases(cases, tol, time_limit, repeats, masters=masters, watch=watch)
     done.left_out = left_out
     return done
 
@@ -236,22 +236,22 @@ def compare_backends(
 def compare_cases(
     cases: Sequence[Case],
     tol: float,
-    limit: float,
+    time_limit: float,
     repeats: int,
     *,
     masters: int = 0,
     watch: Watch = lambda step: None,
 ) -> Comparison:
     """Run the backends of every case in turns; ``masters`` of each are solved again, if any."""
-    if repeats < 1 or not limit > 0:
+    if repeats < 1 or not time_limit > 0:
         raise InvalidInputError(
-            f"repeats must be >= 1 and time_limit > 0; got {repeats} and {limit}."
+            f"repeats must be >= 1 and time_limit > 0; got {repeats} and {time_limit}."
         )
-    study, machine = Backends(cases, tol, limit, repeats, masters), Machine.here()
+    study, machine = Backends(cases, tol, time_limit, repeats, masters), Machine.here()
     outcome = run(study, study.cells(), watch=watch)
     if outcome.interrupted:
         raise KeyboardInterrupt
-    problems = [Problem(c.formulation, c.data, c.given.size, limit) for c in cases]
+    problems = [Problem(c.formulation, c.data, c.given.size, time_limit) for c in cases]
     for cell, why in outcome.left_out:
         problem = problems[cell["case"]]
         problem.refusals[cell["backend"]] = why.partition(" Backends that take it")[0]
@@ -261,7 +261,7 @@ def compare_cases(
             problem.replay = row["replay"]
         else:
             problem.runs.setdefault(row["backend"], []).append(row["run"])
-    return Comparison(problems, tol, limit, repeats, machine)
+    return Comparison(problems, tol, time_limit, repeats, machine)
 
 
 @dataclass
@@ -273,7 +273,7 @@ class Backends(Study):
 
     cases: Sequence[Case]
     tol: float
-    limit: float
+    time_limit: float
     repeats: int
     masters: int = 0
 
@@ -301,7 +301,7 @@ class Backends(Study):
         if "backend" not in cell:
             return
         backend = self.cases[cell["case"]].backends[cell["backend"]]
-        first = self.method(cell, backend, max_iter=2, time_limit=self.limit)
+        first = self.method(cell, backend, max_iter=2, time_limit=self.time_limit)
         self._takers.setdefault(cell["case"], {})[cell["backend"]] = backend
         _guarded(first)
 
@@ -309,17 +309,18 @@ class Backends(Study):
         """Solve once, or replay."""
         case, takers = self.cases[cell["case"]], self._takers.get(cell["case"], {})
         if "backend" not in cell:
-            make = partial(self.method, cell)
-            masters = cell["masters"]
-            return {"replay": takers and replay(make, takers, masters=masters, limit=self.limit)}
-        start, clock = time.process_time(), CpuLimit(self.limit)
+            if not takers:
+                return {"replay": None}
+            most = {"masters": cell["masters"], "time_limit": self.time_limit}
+            return {"replay": replay(partial(self.method, cell), takers, **most)}
+        start, clock = time.process_time(), CpuLimit(self.time_limit)
         method = self.method(
-            cell, takers[cell["backend"]], time_limit=PATIENCE * self.limit, callbacks=[clock]
+            cell, takers[cell["backend"]], time_limit=PATIENCE * self.time_limit, callbacks=[clock]
         )
         result, reason = _guarded(method)
         cpu, right = time.process_time() - start, math.nan
         if result is not None:
-            reason = _why_not(result, cpu, self.limit)
+            reason = _why_not(result, cpu, self.time_limit)
             if case.given.test is not None:
                 wrong = error_percent(case.given.fitted, result.weights, *case.given.test)
                 right = 100.0 - wrong

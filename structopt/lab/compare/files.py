@@ -42,7 +42,7 @@ def every_run(done: Comparison) -> list[dict[str, Any]]:
                         "repetition": repetition,
                         "outcome": "failed" if run.reason else "solved",
                         "cpu_seconds": run.cpu,
-                        "cost": problem.limit if run.reason else run.cpu,
+                        "cost": problem.time_limit if run.reason else run.cpu,
                     }
                     | _numbers(run)
                     | {"reason": run.reason}

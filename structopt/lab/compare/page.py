@@ -81,8 +81,8 @@ def _verdict(done: Comparison) -> Markup:
     tone = "good" if done.agree and solved == len(runs) else "warn"
     words = "agree" if done.agree else "DISAGREE"
     said = (
-        f"{solved} of {count(len(runs), 'run')} certified within {done.limit:g} CPU seconds, on "
-        f"{count(len(done.problems), 'problem')}; {refused} times a backend does not take a "
+        f"{solved} of {count(len(runs), 'run')} certified within {done.time_limit:g} CPU seconds, "
+        f"on {count(len(done.problems), 'problem')}; {refused} times a backend does not take a "
         f"problem. The proved bounds {words}."
     )
     return paragraph(text(said), f"verdict {tone}")

@@ -63,7 +63,9 @@ class Replay:
     left_out: dict[str, str] = field(default_factory=dict)
 
 
-def replay(make: Make, backends: Mapping[str, Any], *, masters: int, limit: float) -> Replay | None:
+def replay(
+    make: Make, backends: Mapping[str, Any], *, masters: int, time_limit: float
+) -> Replay | None:
     """Record a run and solve its masters again; None for cones, where no bound is proved.
 
     Parameters
@@ -73,7 +75,7 @@ def replay(make: Make, backends: Mapping[str, Any], *, masters: int, limit: floa
     backends : mapping of str to str or Backend
     masters : int
         Length of the sequence, at most.
-    limit : float
+    time_limit : float
         CPU seconds after which a backend leaves a sequence.
     """
     takers = {name: registry.make(backend) for name, backend in backends.items()}
@@ -91,7 +93,7 @@ def replay(make: Make, backends: Mapping[str, Any], *, masters: int, limit: floa
         done.cold[name] = competitors[f"{name} cold"].timing
     for number, batch in enumerate(batches):
         for name in turns(list(competitors), number):
-            competitors[name].step(batch, limit)
+            competitors[name].step(batch, time_limit)
     _judge(done, len(batches))
     return done
 

@@ -64,7 +64,7 @@ def ranking_table(done: Comparison) -> Table:
         (
             f"Shifted geometric mean over the data sets (shift {SHIFT:g} s) of the median of "
             f"{done.repeats} repetitions; solved means a certified relative gap of {done.tol:g}; a "
-            f"failure costs {done.limit:g} s.",
+            f"failure costs {done.time_limit:g} s.",
         ),
     )
 

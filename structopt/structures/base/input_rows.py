@@ -13,6 +13,8 @@ array([[1., 2.],
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,41 +34,61 @@ class InputRows:
     A slice of it is a view that is made for many small questions: it reads only the weights it
     needs, which matters where inputs are words by the 10^5.
 
+    The base is made when it is first asked for: a single prediction needs none. Whoever asks many
+    times asks for it first, since it decides which product is faster.
+
     Attributes
     ----------
-    base : CSR array
-        All rows, of these and of others.
     first, n_inputs : int
         The row of ``base`` that comes first, and how many of its columns are inputs.
     few : bool
         Whether this is a slice.
     """
 
-    def __init__(self, base: Any, n_rows: int, n_inputs: int, dense: Floats | None) -> None:
-        self.base, self.n_inputs, self.first, self.few = base, n_inputs, 0, False
-        self._ends, self._dense = base.indptr[: n_rows + 1], dense
+    _base: Any
+    _rows: Any
+    _dense: Any
+
+    def __init__(self, matrix: Any, make_base: Callable[[], Any]) -> None:
+        self.n_inputs, self.first, self.few = matrix.shape[1], 0, False
+        self._base, self._make = None, make_base
+        sparse = sp.issparse(matrix)
+        self._dense = None if sparse else matrix
+        self._rows = (matrix.indptr, matrix.indices, matrix.data) if sparse else None
 
     @classmethod
-    def of(cls, matrix: Any, base: Any = None) -> InputRows:
+    def of(cls, matrix: Any, make_base: Callable[[], Any] | None = None) -> InputRows:
         """Return the rows of a matrix over its own base, or over one that begins with them."""
-        n_rows, n_inputs = matrix.shape
-        base = base_matrix(matrix) if base is None else base
-        sparse = sp.issparse(matrix) or base.indptr[n_rows] < MAX_DENSITY * matrix.size
-        return cls(base, n_rows, n_inputs, None if sparse else matrix)
+        return cls(matrix, partial(base_matrix, matrix) if make_base is None else make_base)
 
     @classmethod
     def over(cls, base: Any) -> InputRows:
         """Return all rows of a base, which are summed in one order however they are cut."""
-        return cls(base, base.shape[0], base.shape[1], None)
+        return cls(base, lambda: base)._settled()
+
+    def _settled(self) -> InputRows:
+        """Return itself, with its base."""
+        if self._base is None:
+            n_rows, base = len(self), self._make()
+            if self._dense is not None and base.indptr[n_rows] < MAX_DENSITY * self._dense.size:
+                self._dense = None
+            self._base, self._rows = base, (base.indptr[: n_rows + 1], base.indices, base.data)
+            del self._make
+        return self
+
+    @property
+    def base(self) -> Any:
+        """All rows, of these and of others, as the kernels read them."""
+        return self._settled()._base
 
     def __len__(self) -> int:
-        return len(self._ends) - 1
+        return len(self._dense) if self._rows is None else len(self._rows[0]) - 1
 
     def __getitem__(self, own: slice) -> InputRows:
+        ends, *numbers = self._settled()._rows
         part = object.__new__(InputRows)
-        part.base, part.n_inputs, part.few = self.base, self.n_inputs, True
-        part.first = self.first + own.start
-        part._ends = self._ends[own.start : own.stop + 1]
+        part.n_inputs, part.first, part.few = self.n_inputs, self.first + own.start, True
+        part._base, part._rows = self._base, (ends[own.start : own.stop + 1], *numbers)
         part._dense = None if self._dense is None else self._dense[own]
         return part
 
@@ -75,18 +97,16 @@ class InputRows:
         """The rows as a matrix, dense or CSR: no copy."""
         if self._dense is not None:
             return self._dense
-        first, stop = int(self._ends[0]), int(self._ends[-1])
-        own = slice(first, stop)
-        ends = self._ends if first == 0 else self._ends - first
-        return sp.csr_array(
-            (self.base.data[own], self.base.indices[own], ends), shape=(len(self), self.n_inputs)
-        )
+        ends, indices, data = self._rows
+        first, stop = int(ends[0]), int(ends[-1])
+        own = (data[first:stop], indices[first:stop], ends if first == 0 else ends - first)
+        return sp.csr_array(own, shape=(len(self), self.n_inputs))
 
     def scores(self, weights: Floats, n_labels: int) -> Floats:
         """Return the score of every label at every row, C-ordered."""
         if self._dense is not None:
             return np.ascontiguousarray(self._dense @ weights.reshape(n_labels, -1).T)
-        rows = (self._ends, self.base.indices, self.base.data)
+        rows = self._rows
         if self.few:
             return np.asarray(part_scores(*rows, weights, n_labels))
         if n_labels == 1:  # a copy: weights that are read-only would be compiled anew

@@ -94,7 +94,9 @@ class PackedStructure(Structure):
         if self.overridden() - {"marginals"}:
             return super().encode(X, Y, start=start)
         check_lengths(X, Y)
-        return self.pack(X, Y, start)
+        shard = self.pack(X, Y, start)
+        _ = shard.base  # made on demand; a shard that is asked many times has it from the start
+        return shard
 
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
         """Return the best output, loss-augmented if gold is given."""

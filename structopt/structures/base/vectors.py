@@ -55,7 +55,12 @@ class VectorShard(Shard):
             gold,
             added,
         )
-        self.base, self.start, self.n_examples = self.rows.base, start, len(offsets) - 1
+        self.start, self.n_examples = start, len(offsets) - 1
+
+    @cached_property
+    def base(self) -> Any:
+        """The base matrix."""
+        return self.rows.base
 
     @abstractmethod
     def search(

@@ -78,8 +78,13 @@ class ChainShard(Shard):
         self.class_weight, self.cost, self.start = class_weight, class_weight[gold], start
         self.n_examples, self.n_labels = len(self.offsets) - 1, len(class_weight)
         # the last row of base is a single 1: transitions and ends are counted
-        self.tokens = InputRows.of(stacked.matrix, stacked.base())
-        self.base, self.decoder, self.allowed = self.tokens.base, decoder, allowed
+        self.tokens = InputRows.of(stacked.matrix, stacked.base)
+        self.decoder, self.allowed = decoder, allowed
+
+    @cached_property
+    def base(self) -> Any:
+        """The base matrix."""
+        return self.tokens.base
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sequence; outputs are stacked integers."""

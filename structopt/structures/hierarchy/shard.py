@@ -17,6 +17,7 @@ With nodes X (N, d), distinct rows of edge features G, labels K and weights w = 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -61,10 +62,15 @@ class HierarchyShard(Shard):
         self.allowed, self.gold, self.cost = allowed, gold, class_weight[gold]
         self.n_labels, self.start, self.decoder = len(class_weight), start, decoder
         self.parent, self.order, self.kind, self.edges = forest[1:5]
-        self.offsets, self.base = forest.stacked.offsets, forest.base()
-        self.nodes = InputRows.of(forest.stacked.matrix, self.base)
-        self.edge_rows: Ints = np.arange(len(gold), self.base.shape[0])  # of base, for each kind
+        self.offsets = forest.stacked.offsets
+        self.nodes = InputRows.of(forest.stacked.matrix, forest.base)
+        self.edge_rows: Ints = len(gold) + np.arange(self.edges.shape[0])  # of base, for each kind
         self.n_examples = len(self.offsets) - 1
+
+    @cached_property
+    def base(self) -> Any:
+        """The base matrix."""
+        return self.nodes.base
 
     def part(self, a: int, b: int) -> Self:
         """Return trees a to b - 1 as a shard over the same base, with their kinds of edges."""

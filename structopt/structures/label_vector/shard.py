@@ -11,11 +11,13 @@ array([[0, 0]])
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints, base_matrix, check_weights
+from structopt.arrays import Floats, Ints, check_weights
+from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.parts_kernels import differing_labels
@@ -44,8 +46,13 @@ class LabelVectorShard(Shard):
     ) -> None:
         self.inputs, self.gold, self.cost, self.legal = inputs, gold, class_weight[gold], legal
         self.n_examples, self.n_labels, self.start = len(inputs), len(class_weight), start
-        self.base = base_matrix(inputs.reshape(-1, inputs.shape[2]))
+        self.rows = InputRows.of(inputs.reshape(-1, inputs.shape[2]))
         self.first = 0  # of the rows of base
+
+    @cached_property
+    def base(self) -> Any:
+        """The base matrix."""
+        return self.rows.base
 
     def part(self, a: int, b: int) -> Self:
         """Return examples a to b - 1 as a shard over the same base."""

@@ -10,6 +10,7 @@ array([0, 0])
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -48,7 +49,12 @@ class MulticlassShard(Shard):
     def __init__(self, matrix: Any, gold: Ints, class_weight: Floats, start: int = 0) -> None:
         self.rows, self.gold, self.cost = InputRows.of(matrix), gold, class_weight[gold]
         self.n_labels, self.n_examples = len(class_weight), len(gold)
-        self.base, self.start = self.rows.base, start
+        self.start = start
+
+    @cached_property
+    def base(self) -> Any:
+        """The base matrix."""
+        return self.rows.base
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every row."""

@@ -64,6 +64,12 @@ def relaxation_projects(case: StructureCase) -> None:
         error = found.error + 1e-8 * (1 + np.linalg.norm(z - found.point))
         if found.error > 2 * ERROR or slip > 4 * error * reach:
             fail(f"a projection is {slip} from optimal and reports an error of {found.error}")
+        again = relaxed.project(z, error=ERROR, state=found.state).point
+        loose = relaxed.project(z, error=0.3)
+        _inside(rows, loose.point, "a loose projection")
+        apart = np.linalg.norm(again - found.point), np.linalg.norm(loose.point - found.point)
+        if apart[0] > 2 * error + ERROR or apart[1] > loose.error + error:
+            fail(f"projections are {apart} apart: from a state, and with an error of {loose.error}")
     again = relaxed.project(relaxed.gold, error=ERROR).point
     if np.linalg.norm(again - relaxed.gold) > 2 * ERROR:
         fail("a point of the polytope is not its own projection")

@@ -20,58 +20,6 @@ def run(problem, formulation, *, sample_weight=None, n_jobs=None, **kwargs):
     return Bregman(structure, formulation, data, **kwargs).solve()
 
 
-def by_enumeration(X, Y, structure, outputs, weights, loss_weight, cost):
-    features, loss, log_partition = np.zeros(structure.n_features_), 0.0, 0.0
-    for x, gold, c, every in zip(X, Y, cost, outputs, strict=True):
-        phi = np.array([structure.joint_features(x, y).toarray().ravel() for y in every])
-        phi = phi - structure.joint_features(x, gold).toarray().ravel()
-        losses = np.array([structure.loss(gold, y) for y in every])
-        value = phi @ weights + loss_weight * losses
-        top = value.max()
-        p = np.exp(value - top)
-        log_partition += c * (top + np.log(p.sum()))
-        p /= p.sum()
-        features, loss = features + c * (p @ phi), loss + c * (p @ losses)
-    return features, loss, log_partition
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    n_labels=st.integers(1, 3),
-    boundaries=st.booleans(),
-    size=st.sampled_from([0.5, 5.0, 2000.0]),
-)
-@hypothesis_settings(max_examples=25)
-def test_chain_expectations_equal_enumeration(seed, n_labels, boundaries, size):
-    rng = np.random.default_rng(seed)
-    lengths = [1, 3, 2]
-    X = [rng.normal(size=(length, 2)) for length in lengths]
-    Y = [list(rng.integers(n_labels, size=length)) for length in lengths]
-    structure = so.Chain(labels=range(n_labels), boundaries=boundaries).fitted(X, Y)
-    outputs = [[list(y) for y in itertools.product(range(n_labels), repeat=t)] for t in lengths]
-    weights, cost = size * rng.normal(size=structure.n_features_), rng.random(3)
-    given = structure.encode(X, Y).expected(weights, 0.7 * size, cost)
-    features, loss, log_partition = by_enumeration(
-        X, Y, structure, outputs, weights, 0.7 * size, cost
-    )
-    np.testing.assert_allclose(given.features, features, atol=1e-9)
-    assert given.loss == pytest.approx(loss, abs=1e-9)
-    assert given.log_partition == pytest.approx(log_partition, rel=1e-10, abs=1e-8)
-
-
-@given(seed=st.integers(0, 10_000), size=st.sampled_from([0.5, 2000.0]))
-@hypothesis_settings(max_examples=10)
-def test_class_expectations_equal_enumeration(seed, size):
-    rng = np.random.default_rng(seed)
-    X, Y, structure, outputs = small_classes(rng)
-    weights, cost = size * rng.normal(size=structure.n_features_), rng.random(len(Y))
-    given = structure.encode(X, Y).expected(weights, -0.3, cost)
-    truth = by_enumeration(X, Y, structure, outputs, weights, -0.3, cost)
-    np.testing.assert_allclose(given.features, truth[0], atol=1e-9)
-    assert given.loss == pytest.approx(truth[1], abs=1e-9)
-    assert given.log_partition == pytest.approx(truth[2], rel=1e-10, abs=1e-8)
-
-
 def small_trees(rng):
     """Three trees, one of them two nodes without an edge; edges have two features."""
     shapes = [[-1, 0, 0, 2], [-1, -1], [-1]]
@@ -80,19 +28,6 @@ def small_trees(rng):
     structure = so.Hierarchy(labels=(0, 1)).fitted(X, Y)
     outputs = [[list(y) for y in itertools.product((0, 1), repeat=len(p))] for p in shapes]
     return X, Y, structure, outputs
-
-
-@given(seed=st.integers(0, 10_000), size=st.sampled_from([0.5, 2000.0]))
-@hypothesis_settings(max_examples=20)
-def test_tree_expectations_equal_enumeration(seed, size):
-    rng = np.random.default_rng(seed)
-    X, Y, structure, outputs = small_trees(rng)
-    weights, cost = size * rng.normal(size=structure.n_features_), rng.random(len(Y))
-    given = structure.encode(X, Y).expected(weights, 0.7 * size, cost)
-    truth = by_enumeration(X, Y, structure, outputs, weights, 0.7 * size, cost)
-    np.testing.assert_allclose(given.features, truth[0], atol=1e-9)
-    assert given.loss == pytest.approx(truth[1], abs=1e-9)
-    assert given.log_partition == pytest.approx(truth[2], rel=1e-10, abs=1e-8)
 
 
 def test_trees_reach_the_enumerated_optimum():

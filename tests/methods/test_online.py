@@ -183,17 +183,6 @@ def test_averaged_weights_are_the_average_of_all_visits(problem):
     np.testing.assert_allclose(plain.weights, last, atol=1e-12)
 
 
-def test_several_shards_are_one_data_set(problem):
-    structure, X, Y = problem
-    for options in ({}, {"k": 2}) if "k_best" in structure.abilities() else ({},):
-        method = MIRA if options else Perceptron
-        one, two = (
-            run_of(method, structure, X, Y, n_jobs=n, max_iter=2, **options).solve() for n in (1, 2)
-        )
-        np.testing.assert_array_equal(one.weights, two.weights)
-        assert one.certificate.primal == pytest.approx(two.certificate.primal)
-
-
 def test_sample_weights_scale_the_update():
     structure, X, Y = PROBLEMS["chain"]
     structure = structure.fitted(X, Y)
@@ -359,18 +348,6 @@ def test_without_objectives_the_model_is_the_same(words, method):
     assert np.isfinite(plain.certificate.primal)
     assert np.isinf(silent.certificate.primal)
     assert all(np.isinf(record.value) for record in silent.history)
-
-
-def test_budgets_and_callbacks_stop_a_run(words):
-    assert run_of(Perceptron, *words, time_limit=1e-9).solve().status == "time_limit"
-    seen = []
-
-    def stop(record):
-        seen.append(record)
-        return record.round == 2
-
-    stopped = run_of(Perceptron, *words, callbacks=[stop]).solve()
-    assert (stopped.status, len(seen)) == ("callback", 2)
 
 
 def test_ctrl_c_returns_the_model_of_the_last_whole_epoch(words):

@@ -230,62 +230,6 @@ def test_compact_refuses_large_data(monkeypatch):
         run(Compact, small_classes(np.random.default_rng(0)), so.M3N(1.0))
 
 
-# ---------------------------------------------------------------------- the marginal polytope
-def chain_relaxation(rng, *, n_labels, boundaries, lengths):
-    X = [rng.normal(size=(length, 2)) for length in lengths]
-    Y = [rng.integers(n_labels, size=length) for length in lengths]
-    structure = so.Chain(labels=range(n_labels), boundaries=boundaries).fitted(X, Y)
-    return X, Y, structure, structure.encode(X, Y).relaxation()
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    n_labels=st.integers(1, 3),
-    lengths=st.lists(st.integers(1, 4), min_size=1, max_size=3),
-    size=st.sampled_from([0.3, 3.0]),
-)
-@hypothesis_settings(max_examples=15)
-def test_chain_projection_is_the_nearest_point(seed, n_labels, lengths, size):
-    rng = np.random.default_rng(seed)
-    relaxation = chain_relaxation(rng, n_labels=n_labels, boundaries=False, lengths=lengths)[3]
-    point = size * rng.normal(size=len(relaxation.gold))
-    polytope = relaxation.polytope()
-    z = cp.Variable(len(point), nonneg=True)
-    cp.Problem(cp.Minimize(cp.sum_squares(z - point)), [polytope.A @ z == polytope.b]).solve(
-        solver=cp.CLARABEL
-    )
-    found = relaxation.project(point, error=1e-5)
-    assert found.error <= 1e-5
-    assert found.point.min() >= 0
-    np.testing.assert_allclose(polytope.A @ found.point, polytope.b, atol=1e-9)
-    assert np.linalg.norm(found.point - z.value) <= 1e-5 + 1e-4
-    again = relaxation.project(point, error=1e-5, state=found.state)
-    assert np.linalg.norm(again.point - found.point) <= 2e-5
-    loose = relaxation.project(point, error=0.3)
-    np.testing.assert_allclose(polytope.A @ loose.point, polytope.b, atol=1e-9)
-    assert np.linalg.norm(loose.point - z.value) <= loose.error + 1e-4
-
-
-@pytest.mark.parametrize("boundaries", [False, True])
-def test_chain_parts_are_the_outputs(boundaries):
-    rng = np.random.default_rng(0)
-    X, Y, structure, relaxation = chain_relaxation(
-        rng, n_labels=3, boundaries=boundaries, lengths=[3, 1, 2]
-    )
-    weights = rng.normal(size=structure.n_features_)
-    features = sum(
-        structure.joint_features(x, y).toarray().ravel() for x, y in zip(X, Y, strict=True)
-    )
-    np.testing.assert_allclose(relaxation.features(relaxation.gold), features, atol=1e-12)
-    assert relaxation.scores(weights) @ relaxation.gold == pytest.approx(weights @ features)
-    polytope = relaxation.polytope()
-    np.testing.assert_array_equal(polytope.A @ relaxation.gold, polytope.b)
-    others = [rng.integers(3, size=len(y)) for y in Y]
-    z = structure.encode(X, others).relaxation().gold
-    loss = sum(structure.loss(y, other) for y, other in zip(Y, others, strict=True))
-    assert relaxation.loss @ z + relaxation.loss_constant.sum() == pytest.approx(loss)
-
-
 @pytest.mark.parametrize("kind", PROBLEMS)
 def test_both_sides_meet_in_the_same_gradient(kind):
     problem = PROBLEMS[kind](1)

@@ -35,14 +35,9 @@ def as_matrix(x: Any, *, name: str = "X", example: int | None = None) -> Any:
             )
         return sp.csr_array(x, dtype=np.float64)
     try:
-        array = np.asarray(x)
-        if array.dtype.kind == "c":
-            raise TypeError("complex numbers")
-        array = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        raise InvalidInputError(
-            f"{name} cannot be read as a matrix of real numbers ({error}).", example=example
-        ) from error
+        array = as_floats(x, name)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{error} Give a matrix.", example=example) from error
     if np.ndim(x) != 2:
         raise InvalidInputError(
             f"{name} has {np.ndim(x)} dimension(s), shape {np.shape(x)}; expected a matrix: make a "
@@ -174,9 +169,20 @@ def stack_rows(blocks: Sequence[Any]) -> Any:
     return np.concatenate(blocks)
 
 
+def as_floats(values: Any, name: str) -> Floats:
+    """Return numbers as a float64 array; refuse what is none."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind == "c":
+            raise TypeError("complex numbers")
+        return np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(f"{name} must hold real numbers ({error}).") from error
+
+
 def check_weights(weights: Any, n_features: int) -> Floats:
     """Return weights as a float64 vector; refuse a wrong length and what is not finite."""
-    vector = np.ascontiguousarray(weights, dtype=np.float64)
+    vector = as_floats(weights, "weights")
     if vector.shape != (n_features,):
         raise InvalidInputError(f"weights has shape {vector.shape}; expected ({n_features},).")
     if not np.isfinite(vector).all():

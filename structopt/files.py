@@ -31,6 +31,7 @@ from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from structopt.errors import FileFormatError
+from structopt.parameters import checked
 
 PACKED = 1100
 """How much larger than their file arrays may be: what zlib can pack at most, and a little."""
@@ -46,6 +47,7 @@ _DAMAGE = (
 )  # fmt: skip
 
 
+@checked
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file beside its place and move it there, so that no reader sees half of it."""
     target = Path(path)
@@ -68,6 +70,7 @@ def write_arrays(
     write_atomically(path, stream.getvalue())
 
 
+@checked
 def read_arrays(
     path: str | os.PathLike[str], kind: str | tuple[str, ...]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -84,6 +87,7 @@ def read_arrays(
     return header, arrays
 
 
+@checked
 def read_plain_arrays(
     path: str | os.PathLike[str], names: Sequence[str] | None = None, *, growth: int = PACKED
 ) -> dict[str, NDArray[Any]]:

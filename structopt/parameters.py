@@ -118,8 +118,8 @@ Share = Annotated[float, Range(0, high=1)]
 def checked(function: _F) -> _F:
     """Let a function refuse arguments that are not what its annotations say, by name.
 
-    Looked at are numbers and their ranges, text, paths, booleans, None and literals; everything
-    else passes.
+    Looked at are numbers and their ranges, text, paths, booleans, None, literals and classes of
+    this library; everything else passes.
 
     >>> @checked
     ... def draw(n_examples: Count = 3, *, seed: Seed | None = 0) -> int:
@@ -166,6 +166,8 @@ class _Kind(NamedTuple):
         return self._is_one(value) and (self.within is None or value in self.within)
 
     def _is_one(self, value: Any) -> bool:
+        if isinstance(self.what, type) and self.what not in _WORDS:
+            return isinstance(value, self.what)
         if self.what not in _WORDS:
             return isinstance(value, type(self.what)) and bool(value == self.what)
         if self.what is bool:
@@ -179,7 +181,8 @@ class _Kind(NamedTuple):
         return isinstance(value, self.what)
 
     def __str__(self) -> str:
-        word = _WORDS.get(self.what, repr(self.what))
+        ours = f"a {getattr(self.what, '__name__', '')}"
+        word = _WORDS.get(self.what, ours if isinstance(self.what, type) else repr(self.what))
         if self.within is None:
             return word
         finite = self.what is float and self.within.high < math.inf
@@ -219,7 +222,14 @@ def _parts(hint: Any) -> tuple[_Kind, ...] | None:
         plain, within = typing.get_args(hint)[:2]
         return (_Kind(plain, within),)
     plain = origin or hint
-    return (_Kind(plain),) if plain in _WORDS else None
+    return (_Kind(plain),) if plain in _WORDS or _is_ours(plain) else None
+
+
+def _is_ours(kind: Any) -> bool:
+    """Return whether an annotation is a class of this library, of which an object can be one."""
+    module = getattr(kind, "__module__", None) or ""
+    protocol = getattr(kind, "_is_protocol", False)
+    return isinstance(kind, type) and module.startswith("structopt.") and not protocol
 
 
 def _as_float(value: Any) -> float:

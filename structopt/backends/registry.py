@@ -9,6 +9,7 @@ from structopt.backends.base import Backend
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.master.declare import RestrictedMaster
 from structopt.names import of_kind
+from structopt.parameters import checked
 
 logger = logging.getLogger(__name__)
 
@@ -22,6 +23,7 @@ def names() -> list[str]:
     return [entry.key for entry in of_kind("backend")]
 
 
+@checked
 def make(backend: str | Backend) -> Backend:
     """Return a fresh backend from its name, or a copy of the one given."""
     if isinstance(backend, Backend):

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix
+from structopt.arrays import Floats, Ints, as_floats, base_matrix, count
 from structopt.errors import InvalidInputError, OracleError, StructoptError
+from structopt.parameters import checked
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
-from structopt.structures.base.structure import Structure
+from structopt.structures.base.structure import Structure, check_lengths
 
 
 class DataSet:
@@ -53,7 +54,7 @@ class DataSet:
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.n_examples = int(self.starts[-1])
         given = np.ones(self.n_examples) if sample_weight is None else sample_weight
-        weight = np.asarray(given, dtype=np.float64)
+        weight = as_floats(given, "sample_weight")
         usable = np.isfinite(weight) & (weight >= 0)
         if weight.shape != (self.n_examples,) or not np.all(usable):
             raise InvalidInputError(
@@ -69,6 +70,7 @@ class DataSet:
         self._singles: list[Shard | None] = [None] * self.n_examples
 
     @classmethod
+    @checked
     def of(
         cls,
         structure: Structure,
@@ -81,7 +83,8 @@ class DataSet:
         """Encode examples for a fitted structure, one shard a worker."""
         from joblib import effective_n_jobs
 
-        n_examples = X.shape[0] if hasattr(X, "shape") else len(X)
+        check_lengths(X, Y)
+        n_examples = count(X)
         workers = min(effective_n_jobs(n_jobs), max(1, n_examples))
         edges = np.linspace(0, n_examples, workers + 1).astype(int)
         shards = [

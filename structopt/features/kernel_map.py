@@ -40,6 +40,7 @@ from structopt.arrays import (
     stack_sequences,
 )
 from structopt.errors import InvalidInputError
+from structopt.parameters import check_params
 
 KERNELS = ("linear", "polynomial", "rbf")
 
@@ -151,6 +152,7 @@ class KernelMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Choose the pivots among the training inputs."""
+        check_params(self)
         if not self.tol > 0 or (self.max_rank is not None and self.max_rank < 1):
             raise InvalidInputError(
                 f"tol must be > 0 and max_rank >= 1; got {self.tol} and {self.max_rank}."

@@ -16,6 +16,7 @@ from structopt.formulations.base import Formulation
 from structopt.learn.predictor import Predictor
 from structopt.learn.training import train
 from structopt.methods import registry
+from structopt.parameters import check_params
 from structopt.run.events import Callback
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
@@ -143,6 +144,7 @@ class StructuredClassifier(Predictor):
         warm_start : Result or State, optional
             What an earlier run on the same data found, perhaps at another C.
         """
+        check_params(self)
         registry.make(self.method)  # refuses an unknown one before any work
         self.learn(*self.encode(X, Y, sample_weight), warm_start=warm_start)
         return self

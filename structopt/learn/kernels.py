@@ -25,6 +25,7 @@ from structopt.formulations.base import Formulation
 from structopt.learn.predictor import Predictor
 from structopt.learn.training import train
 from structopt.methods.kernel_dual.method import KernelDual
+from structopt.parameters import check_params
 from structopt.run.events import Callback
 from structopt.structures.base.structure import Structure
 from structopt.structures.chain.structure import Chain
@@ -94,6 +95,7 @@ class KernelMachine(Predictor):
 
     def fit(self, X: Any, Y: Any, *, sample_weight: Any = None) -> Self:
         """Learn the coefficients."""
+        check_params(self)
         if not isinstance(self.structure, Multiclass | Chain):
             raise IncompatibleError(
                 f"KernelMachine learns Multiclass and Chain; {type(self.structure).__name__} has "

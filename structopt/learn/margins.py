@@ -29,6 +29,7 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Declaration, Formulation
 from structopt.methods.cutting_plane import CuttingPlane
+from structopt.parameters import checked
 from structopt.structures.base.structure import Structure
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ class LargestMargin(Formulation):
         m.cuts(lambda cut: cut.delta @ w >= 1 - xi[0])
 
 
+@checked
 def separability(
     structure: Structure,
     X: Any,

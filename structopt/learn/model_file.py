@@ -23,7 +23,7 @@ from structopt.files import read_arrays, write_arrays
 from structopt.learn.feature_file import read, written
 from structopt.learn.model_file_1 import OLD, upgraded
 from structopt.learn.plain import decode, encode
-from structopt.parameters import Parameters
+from structopt.parameters import Parameters, checked
 from structopt.run.certificate import Certificate
 from structopt.run.events import Round
 from structopt.run.result import Rescue, Result
@@ -78,6 +78,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     write_arrays(path, header, {**arrays, "history": history})
 
 
+@checked
 def load_model(
     path: str | os.PathLike[str],
     *,

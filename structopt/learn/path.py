@@ -30,6 +30,7 @@ from structopt.errors import InvalidInputError
 from structopt.learn.estimator import StructuredClassifier
 from structopt.methods import registry
 from structopt.methods.state import State
+from structopt.parameters import checked
 from structopt.run.result import Result
 
 
@@ -77,6 +78,7 @@ class RegularizationPath:
         return len(self.models)
 
 
+@checked
 def fit_path(
     model: StructuredClassifier,
     X: Any,

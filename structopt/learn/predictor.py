@@ -11,13 +11,13 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structopt import names
-from structopt.arrays import Floats, as_matrix
+from structopt.arrays import Floats, as_floats, as_matrix
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.learn.explain import Explanation, explain
 from structopt.parameters import Positive, checked
 from structopt.run.example import Example
 from structopt.run.result import Result
-from structopt.structures.base.structure import Structure
+from structopt.structures.base.structure import Structure, check_lengths
 from structopt.structures.multiclass.structure import Multiclass
 
 
@@ -187,8 +187,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         examples = []
         if X is not None:
             predicted = self.predict(X)
-            if len(predicted) != len(Y):
-                raise InvalidInputError(f"{len(predicted)} inputs but {len(Y)} outputs.")
+            check_lengths(predicted, Y)
             errors, count = self.structure_.part_errors, self.structure_.part_count
             examples = [
                 Example(i, gold, given, errors(gold, given), count(gold))
@@ -209,9 +208,10 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
 
 def accuracy(structure: Structure, Y: Any, predicted: Any, sample_weight: Any = None) -> float:
     """Return the share of parts that are right: 1 - Hamming errors / parts, over all examples."""
-    if len(predicted) != len(Y):
-        raise InvalidInputError(f"{len(predicted)} inputs but {len(Y)} outputs.")
-    weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
+    check_lengths(predicted, Y)
+    weight = as_floats(np.ones(len(Y)) if sample_weight is None else sample_weight, "sample_weight")
+    if weight.shape != (len(Y),) or not np.all(np.isfinite(weight) & (weight >= 0)):
+        raise InvalidInputError(f"sample_weight must hold {len(Y)} finite numbers >= 0.")
     wrong = [structure.part_errors(y, p) for y, p in zip(Y, predicted, strict=True)]
     parts = [structure.part_count(y) for y in Y]
     return float(1.0 - weight @ np.asarray(wrong, float) / (weight @ np.asarray(parts, float)))

@@ -34,6 +34,7 @@ from structopt.formulations.base import Formulation
 from structopt.formulations.m3n import M3N
 from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.predictor import Predictor
+from structopt.parameters import check_params
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
@@ -100,6 +101,7 @@ class ConstraintScheme(Predictor):
 
     def fit(self, X: Any, Y: Any) -> Self:
         """Learn the weights."""
+        check_params(self)
         if self.scheme not in SCHEMES:
             raise InvalidInputError(f"scheme is one of {SCHEMES}; got {self.scheme!r}.")
         tied = self.structure

@@ -27,6 +27,7 @@ from sklearn.base import clone
 from structopt.errors import InvalidInputError
 from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.path import follow, plain, records
+from structopt.parameters import checked
 from structopt.run.result import Result
 
 logger = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ class Selection:
     table: Any
 
 
+@checked
 def grid_select(
     model: StructuredClassifier,
     X: Any,

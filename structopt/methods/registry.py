@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from structopt.errors import InvalidInputError
 from structopt.names import of_kind
+from structopt.parameters import checked
 
 if TYPE_CHECKING:
     from structopt.methods.method import Method
@@ -21,6 +22,7 @@ def names() -> list[str]:
     return [entry.key for entry in of_kind("method")]
 
 
+@checked
 def make(name: str) -> type[Method]:
     """Return the class of a method from its name; "auto" is the first of the list.
 

@@ -28,6 +28,7 @@ import numpy as np
 
 from structopt.errors import InvalidInputError
 from structopt.files import write_atomically
+from structopt.parameters import checked
 from structopt.report.draw.charts import comparison_charts, count, run_charts, time_chart
 from structopt.report.examples import example_section
 from structopt.report.page import (
@@ -63,6 +64,7 @@ MOST_COMPARED = 100  # rows of each run where several runs share a page
 SCRUBBER, ROUNDS = "scrubber", "rounds"  # idents
 
 
+@checked
 def write_report(
     result: Result,
     path: str | os.PathLike[str],
@@ -115,6 +117,7 @@ def write_report(
     )
 
 
+@checked
 def write_comparison(
     results: Mapping[str, Result],
     path: str | os.PathLike[str],

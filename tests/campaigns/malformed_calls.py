@@ -422,7 +422,11 @@ def outcome(recipe, argument, value):
     before = signal.signal(signal.SIGALRM, late)
     signal.alarm(SECONDS)
     try:
-        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+            contextlib.chdir(DRAFT),  # a text can be a path
+        ):
             warnings.simplefilter("ignore")
             call(**given)
     except so.errors.StructoptError as error:

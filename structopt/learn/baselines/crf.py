@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.arrays import Floats, stack_sequences
 from structopt.errors import IncompatibleError, InvalidInputError, MissingDependencyError
 from structopt.learn.predictor import accuracy
+from structopt.parameters import check_params
 from structopt.structures.chain.structure import Chain
 
 ALGORITHMS = ("lbfgs", "l2sgd")
@@ -95,6 +96,7 @@ class CRF(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Learn the weights."""
+        check_params(self)
         options = self._options()
         crfsuite = _crfsuite()
         structure = Chain(labels=self.labels).fitted(X, Y)

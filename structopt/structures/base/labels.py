@@ -38,6 +38,8 @@ class LabelSet(Sequence[Any]):
     """
 
     def __init__(self, labels: Iterable[Any]) -> None:
+        if not isinstance(labels, Iterable) or getattr(labels, "ndim", 1) != 1:
+            raise InvalidInputError(f"labels must be a list of labels; got {labels!r}.")
         self._labels = [_checked(label, "among the declared labels", None) for label in labels]
         self._index = {label: k for k, label in enumerate(self._labels)}
         if not self._labels:

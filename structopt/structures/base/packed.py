@@ -42,6 +42,7 @@ import numpy as np
 
 from structopt.arrays import Floats, count
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.parameters import Count, checked
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -117,11 +118,10 @@ class PackedStructure(Structure):
             return super().second_best(x, weights, gold)
         return self._one(best_other, x, weights, gold)
 
-    def k_best(self, x: Any, weights: Floats, k: int) -> list[Any]:
+    @checked
+    def k_best(self, x: Any, weights: Floats, k: Count) -> list[Any]:
         """Return the k best outputs, best first (fewer if there are fewer)."""
         self._check("k_best")
-        if k < 1:
-            raise InvalidInputError(f"k is {k}; ask for at least one output.")
         shard = self.pack(self.one(x), None)
         found = shard.k_best(weights, k)
         ranked = [*found[:1], *(a for a in found[1:] if np.isfinite(a.score[0]))]

@@ -32,6 +32,7 @@ from structopt.errors import (
     OracleError,
     StructoptError,
 )
+from structopt.parameters import checked
 from structopt.structures.base.integer.rows import LinearRows, compile_rows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import Structure, check_lengths
@@ -45,6 +46,7 @@ from structopt.structures.multiclass.structure import Multiclass
 FITTED = ("labels_", "n_inputs_", "class_weight_", "n_features_")
 
 
+@checked
 def constrain(structure: Structure, constraints: Rule | Sequence[Rule]) -> Constrained:
     """Return a `Chain` or `Multiclass` whose outputs must satisfy constraints.
 

@@ -113,6 +113,7 @@ Positive = Annotated[float, Range(0, closed=False)]
 PositiveOrInfinite = Annotated[float, Range(0, closed=False, high=math.inf)]
 NonNegative = Annotated[float, Range(0)]
 Share = Annotated[float, Range(0, high=1)]
+PositiveShare = Annotated[float, Range(0, closed=False, high=1)]
 
 
 def checked(function: _F) -> _F:

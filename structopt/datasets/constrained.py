@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
-from structopt.parameters import Count, Seed, Share, checked
+from structopt.parameters import Count, PositiveShare, Seed, Share, checked
 
 DRAWS = 1000
 """Batches to draw at most; a constraint that needs more rejects more than 99.9% of the points."""
@@ -47,7 +47,7 @@ def make_constrained_labels(
     n_components: Count = 5,
     n_inputs: Count = 100,
     kappa: Share = 0.0,
-    legal_fraction: Share = 0.5,
+    legal_fraction: PositiveShare = 0.5,
     seed: Seed = 0,
 ) -> ConstrainedLabels:
     """Draw a hypothesis, a constraint and examples.

@@ -26,6 +26,7 @@ from structopt.formulations.m3n import M3N
 from structopt.formulations.struct_svm import StructSVM
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.cutting_plane import CuttingPlane
+from structopt.methods.state import State
 from structopt.testing.check import Check, fail, run
 from structopt.testing.full_problem import FullProblem
 from structopt.testing.problems import learnable, small_chain
@@ -168,7 +169,7 @@ def warm_starts_end_where_cold_ones_do(given: BackendCase) -> None:
     for formulation in given.taken:
         other = copy.copy(formulation).set_params(C=0.5)
         cold = given.run(other).solve().certificate
-        for warm_start in (given.run(formulation).solve(), _used(given.run(formulation))):
+        for warm_start in (given.run(formulation).solve(), _live(given.run(formulation))):
             warm = given.run(other, warm_start=warm_start).solve().certificate
             slip = 1e-6 * (1 + abs(cold.primal))
             apart = max(warm.dual - cold.primal, cold.dual - warm.primal)
@@ -242,9 +243,9 @@ class Conic(Formulation):
         m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
 
-def _used(made: CuttingPlane) -> CuttingPlane:
+def _live(made: CuttingPlane) -> State:
     made.solve()
-    return made
+    return made.state
 
 
 CHECKS: tuple[Check, ...] = (

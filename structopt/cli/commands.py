@@ -1,13 +1,15 @@
 """The command line; ``structopt --help`` lists it.
 
 Exit codes: 0 success, 1 a run that is not certified or backends that disagree, 2 bad usage or an
-error that structopt raises on purpose (one line, no traceback), 130 interrupted.
+error that structopt raises on purpose (one line, no traceback), 130 interrupted, 141 a pipe that
+was closed.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import os
 import shlex
 import sys
 from collections.abc import Sequence
@@ -17,9 +19,13 @@ from structopt.errors import StructoptError
 from structopt.lab.harness.arguments import Command, declare, made
 from structopt.run.interrupts import ending_at_once
 
-USAGE, INTERRUPTED = 2, 130
+USAGE, INTERRUPTED, PIPE = 2, 130, 141
 
 COMMANDS = {
+    "train": ("cli.train:Train", "learn to tag sequences from a file and write the model"),
+    "predict": ("cli.predict:Predict", "tag sequences with a model"),
+    "evaluate": ("cli.evaluate:Evaluate", "score a model, or a file with gold and predicted tags"),
+    "explain": ("cli.explain:Explain", "what a model has learned, and why it tags as it does"),
     "demo": (
         "lab.demo:Demo",
         "train on bundled data with every backend and compare them (under a minute)",
@@ -30,6 +36,7 @@ COMMANDS = {
     ),
     "data list": ("cli.data:List", "what there is, on which terms, and where"),
     "data fetch": ("cli.data:Fetch", "download a data set from its public home"),
+    "data sample": ("cli.data:Sample", "write invented sentences with tags, to try things on"),
     "srl": (
         "lab.bench.srl:SrlBench",
         "semantic roles: learning with and without inference under constraints",
@@ -96,6 +103,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with ending_at_once():
             return made(command, options).execute(shlex.join(["structopt", *given]))
+    except BrokenPipeError:  # whoever reads (head, less) has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PIPE
     except (StructoptError, OSError) as error:
         line = " ".join(str(error).split())
         print(f"structopt: {type(error).__name__}: {line}", file=sys.stderr)

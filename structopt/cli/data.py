@@ -9,7 +9,9 @@ from typing import Any
 from structopt.datasets.catalogue import CATALOGUE
 from structopt.datasets.download import fetch
 from structopt.datasets.home import data_home
+from structopt.datasets.sentences import make_sentences
 from structopt.errors import InvalidInputError
+from structopt.files import write_atomically
 from structopt.lab.harness import arguments
 from structopt.lab.harness.runner import Step
 from structopt.lab.harness.terminal import watching
@@ -65,4 +67,20 @@ class Fetch(arguments.Command):
                 print(f"{'already there' if one.was_there else 'written'}: {path}")
             if one.sha256 is not None and not one.was_there:
                 print(f"  SHA-256 of {one.url}: {one.sha256}")
+        return 0
+
+
+@dataclass
+class Sample(arguments.Command):
+    """``structopt data sample``."""
+
+    out: str = arguments.argument("", "file to write to", flag="FILE")
+    sentences: int = arguments.argument(200, "how many", last=True)
+    seed: int = arguments.argument(0, "draws them", last=True)
+
+    def execute(self, command: str) -> int:
+        """Write columns word, part of speech, phrase tag."""
+        found = make_sentences(self.sentences, seed=self.seed)
+        lines = ["\n".join(" ".join(row) for row in sentence.rows) for sentence in found]
+        write_atomically(self.out, ("\n\n".join(lines) + "\n").encode())
         return 0

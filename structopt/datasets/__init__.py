@@ -16,6 +16,7 @@ from structopt.datasets.clouds import make_scaled_clouds
 from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
 from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
+from structopt.datasets.crfsuite_files import read_crfsuite
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.download import fetch
 from structopt.datasets.grids import make_grids
@@ -23,6 +24,7 @@ from structopt.datasets.hansards import load_hansards, load_hansards_corpus
 from structopt.datasets.home import data_home, find_data
 from structopt.datasets.horses import load_horses, read_pair
 from structopt.datasets.image_grids import image_grid
+from structopt.datasets.json_lines import read_json_lines
 from structopt.datasets.lattices import LatticeData, make_lattices
 from structopt.datasets.letters import load_letters, read_letters
 from structopt.datasets.lidar import load_lidar, read_scan
@@ -30,6 +32,7 @@ from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpos
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
 from structopt.datasets.scan_graphs import Scan, scan_tiles
+from structopt.datasets.sentences import make_sentences
 from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
@@ -74,9 +77,12 @@ __all__ = [
     "make_grids",
     "make_lattices",
     "make_scaled_clouds",
+    "make_sentences",
     "parse_page",
     "read_columns",
     "read_conllu",
+    "read_crfsuite",
+    "read_json_lines",
     "read_letters",
     "read_medpost",
     "read_nbest",

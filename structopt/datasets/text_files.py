@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import os
+import sys
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -22,8 +23,8 @@ from structopt.parameters import checked
 
 @checked
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
-    """Return a whole file, unpacked if it is gzipped, whatever its name."""
-    raw = Path(path).read_bytes()
+    """Return a whole file, unpacked if it is gzipped, whatever its name; "-" is standard input."""
+    raw = sys.stdin.buffer.read() if os.fspath(path) == "-" else Path(path).read_bytes()
     try:
         return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except (EOFError, OSError, zlib.error) as error:
@@ -57,4 +58,5 @@ class LineError(Exception):
 
 def at(path: str | os.PathLike[str], line: int, reason: str) -> FileFormatError:
     """Return the error of a malformed line."""
-    return FileFormatError(f"{os.fspath(path)}, line {line}: {reason}")
+    name = "standard input" if os.fspath(path) == "-" else os.fspath(path)
+    return FileFormatError(f"{name}, line {line}: {reason}")

@@ -1,0 +1,38 @@
+"""``structopt explain``: what a model has learned, and why it tags as it does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from structopt.cli.sequences import format_argument, known_width, read_sequences
+from structopt.lab.harness.arguments import Command, argument
+from structopt.learn.model_file import load_model
+
+
+@dataclass
+class Explain(Command):
+    """Print the largest weights of every tag, or the reasons for every tag of some sequences."""
+
+    model: str = argument("", "a model that `structopt train` wrote", flag="MODEL")
+    data: str | None = argument(
+        None, "sequences to explain, or - for standard input", flag="DATA", nargs="?"
+    )
+    format: str | None = format_argument()
+    top: int = argument(5, "weights or reasons at most", last=True)
+    n: int = argument(3, "sequences at most", last=True)
+
+    def execute(self, command: str) -> int:
+        """Read and print."""
+        model = load_model(self.model)
+        if self.data is None:
+            print(model.result_)
+            for label in getattr(model.structure_, "labels_", ()):
+                print(f"\n{label}")
+                for feature, weight in model.top_weights(label, self.top):
+                    print(f"  {weight:+9.4f}  {feature}")
+            return 0
+        given = read_sequences(self.data, self.format, known_width(model))
+        for x in given.X[: self.n]:
+            names = [str(t) if isinstance(token, dict) else token[0] for t, token in enumerate(x)]
+            print(f"{model.explain(x).text(self.top, names)}\n")
+        return 0

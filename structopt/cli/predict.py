@@ -1,0 +1,34 @@
+"""``structopt predict``: tag sequences with a model file."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from structopt.cli.sequences import data_argument, format_argument, known_width, read_sequences
+from structopt.files import write_atomically
+from structopt.lab.harness.arguments import Command, argument
+from structopt.learn.model_file import load_model
+
+
+@dataclass
+class Predict(Command):
+    """Write every token with the tag that the model gives it."""
+
+    model: str = argument("", "a model that `structopt train` wrote", flag="MODEL")
+    data: str = data_argument()
+    format: str | None = format_argument()
+    out: str | None = argument(
+        None, "file to write to instead of standard output", metavar="FILE", last=True
+    )
+
+    def execute(self, command: str) -> int:
+        """Read, predict, write."""
+        model = load_model(self.model)
+        given = read_sequences(self.data, self.format, known_width(model))
+        text = "".join(f"{line}\n" for line in given.lines(model.predict(given.X)))
+        if self.out is None:
+            sys.stdout.write(text)
+        else:
+            write_atomically(self.out, text.encode())
+        return 0

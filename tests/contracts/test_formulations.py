@@ -3,13 +3,14 @@
 import inspect
 from typing import Literal, get_args, get_origin, get_type_hints
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
 import structopt as so
 from structopt import names
-from structopt.testing.formulation import CHECKS, FormulationCase, declared
-from structopt.testing.problems import small_classes
+from structopt.testing.formulation import CHECKS, FormulationCase
+from structopt.testing.problems import small_chain, small_classes
 
 # beside what annotations say (every literal and every boolean is tried)
 MORE = {
@@ -80,5 +81,53 @@ def test_what_asks_for_references_needs_them():
 def test_strength_must_be_a_positive_number(entry, value):
     cls = entry.load()
     (name,) = {"C", "radius"} & inspect.signature(cls).parameters.keys()
-    with pytest.raises(so.errors.InvalidInputError, match=f"{name} must be a finite number > 0"):
-        declared(cls(**{name: value}), small_classes())
+    case = small_classes()
+    data = so.DataSet.of(case.structure, case.X, case.Y)
+    with pytest.raises(so.errors.InvalidInputError, match=f"{name} must be a .*number > 0"):
+        so.CuttingPlane(case.structure, cls(**{name: value}), data)
+
+
+class Named(so.Formulation):
+    """A question, and a rule of one's own."""
+
+    def __init__(self, oracle, rule):
+        self.oracle, self.rule = oracle, rule
+
+    def master(self, m):
+        w, xi = m.weights(), m.slacks()
+        m.minimize(cp.sum_squares(w) / 2 + cp.sum(xi))
+        m.cuts(self.oracle, lambda cut: self.rule(cut, w, xi))
+
+
+@pytest.mark.parametrize(
+    ("oracle", "rule"),
+    [
+        # at loss 1 it looks like the loss
+        (so.loss_augmented, lambda c, w, xi: c.delta @ w >= 3 * c.loss - 2 - c.of(xi)),
+        (so.loss_augmented, lambda c, w, xi: c.delta @ w >= 1 - c.of(xi)),
+        (so.loss_augmented, lambda c, w, xi: c.delta @ w >= 2 * c.loss - c.of(xi)),
+        (so.oracles.best_other, lambda c, w, xi: c.delta @ w >= c.loss - c.of(xi)),
+        (so.slack_rescaled, lambda c, w, xi: c.delta @ w >= c.loss - c.of(xi)),
+        (so.oracles.worst, lambda c, w, xi: c.delta @ w >= c.loss - c.of(xi)),
+    ],
+)
+def test_a_rule_that_its_oracle_does_not_answer_is_refused(oracle, rule):
+    case = small_classes()
+    data = so.DataSet.of(case.structure, case.X, case.Y)
+    data.ask = None  # nobody is asked
+    with pytest.raises(so.errors.IncompatibleError):
+        so.CuttingPlane(case.structure, Named(oracle, rule), data)
+
+
+def test_a_wrong_optimum_is_found_out(monkeypatch):
+    """The checks do fail: here the oracle forgets the loss."""
+    case = small_chain(1, n=3, length=2)
+    shard = type(case.structure.encode(case.X, case.Y))
+    ask = shard.ask
+
+    def forgetful(self, oracle, weights):
+        return ask(self, so.oracles.best_other if oracle is so.loss_augmented else oracle, weights)
+
+    monkeypatch.setattr(shard, "ask", forgetful)
+    with pytest.raises(so.testing.CheckError, match="fails optimum_is_enumeration"):
+        so.testing.check_formulation(so.M3N(4.0), cases=[case])

@@ -9,6 +9,7 @@ import pytest
 from structopt import names
 from structopt.testing.structure import STRUCTURE_CHECKS
 from structopt.testing.structure_case import StructureCase
+from structopt.testing.structure_shards import pickled
 
 STRUCTURES = names.of_kind("structure", "wrapper")
 SEEDS = {"BooleanProgram": 3, "constrain": 6, "Enumerated": 4, "MarkovNet": 12}  # slow ones
@@ -44,6 +45,14 @@ def cells():
             if (entry.name, name) in EXCLUDED:
                 continue
             yield pytest.param(entry, check, id=f"{entry.name}-{name}")
+
+
+@pytest.mark.parametrize("entry", STRUCTURES, ids=lambda entry: entry.name)
+def test_shards_travel_between_processes(entry):
+    made = case(entry, 0)
+    if entry.name not in ("constrain", "References"):  # rules and distances may be lambdas
+        assert pickled(made.structure) is not None
+    assert pickled(made.structure.encode(made.X, made.Y)) is not None
 
 
 @pytest.mark.parametrize(("entry", "check"), list(cells()))

@@ -212,7 +212,9 @@ class CutPool:
         directions = self._directions().take(whole)
         own = directions.source >= self.n_shared
         rows, place = np.unique(directions.source[own], return_inverse=True)
-        directions.source[own] = -1 - place
+        source = directions.source.copy()  # taking all of them takes the pool's own arrays
+        source[own] = -1 - place
+        directions = Directions(directions.ptr, source, directions.offset, directions.coef)
         explicit = take_rows(self._rows.matrix, rows)
         return Cuts(**said, directions=directions, base=explicit, fingerprint=fingerprint)
 

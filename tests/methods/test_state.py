@@ -74,6 +74,21 @@ def test_a_copied_state_serves_many_runs(problem, backend):
     assert values[2] == pytest.approx(fresh.certificate.primal, rel=2e-5)
 
 
+def test_asking_for_results_changes_nothing(problem):
+    structure, data = problem
+    asked, plain = (
+        so.CuttingPlane(structure, so.M3N(0.1, slacks="one"), data, tol=1e-4) for _ in range(2)
+    )
+    for _ in asked:
+        first, second = asked.result().cuts, asked.state.copy().cuts
+        for name in ("source", "offset", "coef"):
+            pair = [getattr(cuts.directions, name) for cuts in (first, second)]
+            np.testing.assert_array_equal(*pair)
+    whole = plain.solve()
+    assert asked.result().certificate == whole.certificate
+    np.testing.assert_array_equal(asked.result().weights, whole.weights)
+
+
 def test_weights_of_any_method_can_be_begun_with(problem):
     structure, data = problem
     rough = so.FrankWolfe(structure, so.M3N(0.1), data, tol=0.1).solve()

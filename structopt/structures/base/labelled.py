@@ -78,10 +78,13 @@ class LabelledStructure(PackedStructure):
             gold[a:b] = codes
         return gold
 
-    def _pair(self, y: Any, other: Any) -> tuple[Ints, Ints]:
-        gold, predicted = self._codes(y), self._codes(other)
+    def _aligned(self, y: Any, other: Any) -> tuple[list[Any], list[Any]]:
+        """Return two outputs as lists of labels, part by part."""
+        gold, predicted = self._listed(y), self._listed(other)
         if len(gold) != len(predicted):
-            raise _uneven(len(gold), len(predicted))
+            raise InvalidInputError(
+                f"Outputs of {len(gold)} and {len(predicted)} labels cannot be compared."
+            )
         return gold, predicted
 
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
@@ -91,7 +94,7 @@ class LabelledStructure(PackedStructure):
 
     def loss(self, y: Any, other: Any) -> float:
         """Return the summed class weights of the labels of y that ``other`` gets wrong."""
-        gold, predicted = self._pair(y, other)
+        gold, predicted = (self.labels_.encode(z) for z in self._aligned(y, other))
         return float(self.class_weight_[gold] @ (gold != predicted))
 
     def part_count(self, y: Any) -> int:
@@ -101,11 +104,4 @@ class LabelledStructure(PackedStructure):
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of labels in which ``other`` differs."""
         # not by their numbers: a label that training never saw is an error, and no more
-        gold, predicted = self._listed(y), self._listed(other)
-        if len(gold) != len(predicted):
-            raise _uneven(len(gold), len(predicted))
-        return sum(bool(a != b) for a, b in zip(gold, predicted, strict=True))
-
-
-def _uneven(n: int, m: int) -> InvalidInputError:
-    return InvalidInputError(f"Outputs of {n} and {m} labels cannot be compared.")
+        return sum(bool(a != b) for a, b in zip(*self._aligned(y, other), strict=True))

@@ -183,8 +183,8 @@ class MarkovNet(LabelledStructure):
         named = dict(zip(x.nodes, labels_of(x, y, example), strict=True))
         return self.labels_.encode([named[node] for node in net.nodes], example=example)
 
-    def _pair(self, y: Any, other: Any) -> tuple[Ints, Ints]:
+    def _aligned(self, y: Any, other: Any) -> tuple[list[Any], list[Any]]:
         if isinstance(y, Mapping) and isinstance(other, Mapping) and len(y) == len(other):
             other = [other[node] for node in y]
         first, second = (z.values() if isinstance(z, Mapping) else z for z in (y, other))
-        return super()._pair(first, second)
+        return super()._aligned(first, second)

@@ -148,7 +148,7 @@ def test_other_mistakes_are_named():
     for ask in (mine.argmax, mine.argmin, lambda x, w: mine.k_best(x, w, 2)):
         with pytest.raises(InvalidInputError, match="example 0 hold no spanning tree"):
             ask(only_root, np.zeros(2))
-    with pytest.raises(InvalidInputError, match="k is 0"):
+    with pytest.raises(InvalidInputError, match="k must be an integer >= 1; got 0"):
         mine.k_best(x, np.zeros(2), 0)
     with pytest.raises(InvalidInputError, match="2 and 1 heads cannot be compared"):
         mine.loss([0, 1], [0])

@@ -182,8 +182,8 @@ def bad_cases():
         ([X[0], np.ones((1, 3))], Y, r"example 1 has 3 columns; expected 2"),
         ([X[0], np.ones((0, 2))], Y, "Example 1 is empty"),
         ([X[0], np.ones(2)], Y, r"example 1 has 1 dimension\(s\), shape \(2,\)"),
-        ([X[0], [["p", "q"]]], Y, "example 1 cannot be read as a matrix of real numbers"),
-        ([X[0], [[1.0, 2.0], [3.0]]], Y, "example 1 cannot be read as a matrix of real numbers"),
+        ([X[0], [["p", "q"]]], Y, "example 1 must hold real numbers"),
+        ([X[0], [[1.0, 2.0], [3.0]]], Y, "example 1 must hold real numbers"),
         ([X[0], np.array([[1j, 2]])], Y, "complex"),
         (X, ["ab", "ab"], "Example 1 has 1 positions but 2 labels"),
         (X, ["ab", "c"], r"'c' of example 1, position 0, is not one of the 2 known.*labels="),
@@ -221,7 +221,7 @@ def test_bad_parameters_are_named():
     mine = so.Chain().fitted(X, Y)
     with pytest.raises(InvalidInputError, match=r"weights has shape \(7,\); expected \(8,\)"):
         mine.predict(X, np.zeros(7))
-    with pytest.raises(InvalidInputError, match="k is 0"):
+    with pytest.raises(InvalidInputError, match="k must be an integer >= 1; got 0"):
         mine.k_best(X[0], np.zeros(8), 0)
     with pytest.raises(InvalidInputError, match="2 and 3 labels cannot be compared"):
         mine.loss("ab", "aba")

@@ -145,7 +145,7 @@ def test_other_mistakes_are_named():
         mine.encode([x], ["a"])
     with pytest.raises(InvalidInputError, match="2 and 1 labels cannot be compared"):
         mine.loss("ab", "a")
-    with pytest.raises(InvalidInputError, match="k is 0"):
+    with pytest.raises(InvalidInputError, match="k must be an integer >= 1; got 0"):
         mine.k_best(x, np.zeros(8), 0)
     with pytest.raises(InvalidInputError, match=r"weights has shape \(3,\); expected \(8,\)"):
         mine.predict([x], np.zeros(3))

@@ -284,7 +284,7 @@ def test_other_refusals():
     with pytest.raises(InvalidInputError, match="breaks the convention"):
         so.Lattice().fitted([chain_graph({"a": 1.0}, [1.0])], [path])
     structure = so.Lattice().fitted([graph], [path])
-    with pytest.raises(InvalidInputError, match="k is 0"):
+    with pytest.raises(InvalidInputError, match="k must be an integer >= 1; got 0"):
         structure.k_best(graph, np.ones(2), 0)
     with pytest.raises(InvalidInputError, match="expected \\(2,\\)"):
         structure.argmax(graph, np.ones(3))

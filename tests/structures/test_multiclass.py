@@ -59,7 +59,7 @@ def test_bad_input_is_named():
         so.Multiclass().fitted(np.ones(2), Y)
     with pytest.raises(InvalidInputError, match="X has 3 columns; expected 2"):
         mine.predict(np.ones((1, 3)), np.zeros(4))
-    with pytest.raises(InvalidInputError, match="cannot be read as a matrix of real numbers"):
+    with pytest.raises(InvalidInputError, match="must hold real numbers"):
         so.Multiclass().fitted([["x", "y"], ["z", "u"]], Y)
     with pytest.raises(InvalidInputError, match="no columns"):
         so.Multiclass().fitted(np.ones((2, 0)), Y)

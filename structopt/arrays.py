@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.errors import InvalidInputError
+from structopt.errors import InvalidInputError, NotNumbersError
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,14 +37,21 @@ def as_matrix(x: Any, *, name: str = "X", example: int | None = None) -> Any:
     try:
         array = as_floats(x, name)
     except InvalidInputError as error:
-        raise InvalidInputError(f"{error} Give a matrix.", example=example) from error
+        raise type(error)(f"{error} Give a matrix.", example=example) from error
     if np.ndim(x) != 2:
         raise InvalidInputError(
-            f"{name} has {np.ndim(x)} dimension(s), shape {np.shape(x)}; expected a matrix: make a "
-            "single column with x.reshape(-1, 1), a single row with x.reshape(1, -1).",
+            f"{name} has {np.ndim(x)} dimension(s), shape {np.shape(x)}; expected a matrix. "
+            "Reshape your data: a single column with x.reshape(-1, 1), a single row with "
+            "x.reshape(1, -1).",
             example=example,
         )
     return array
+
+
+def as_sequence(examples: Any) -> Any:
+    """Return examples as they are, or as an array if that is all they know to become."""
+    sized = hasattr(examples, "__len__") or hasattr(examples, "shape")
+    return np.asarray(examples) if hasattr(examples, "__array__") and not sized else examples
 
 
 def count(examples: Any, name: str = "X") -> int:
@@ -65,6 +72,14 @@ def count(examples: Any, name: str = "X") -> int:
     )
 
 
+def check_inputs(n_columns: int, n_inputs: int, whose: str) -> None:
+    """Refuse inputs of another width than those that ``whose`` was fitted to, as sklearn does."""
+    if n_columns != n_inputs:
+        raise InvalidInputError(
+            f"X has {n_columns} features, but {whose} is expecting {n_inputs} features as input."
+        )
+
+
 def check_columns(matrix: Any, n_inputs: int, *, name: str, example: int | None = None) -> None:
     """Refuse a matrix whose number of columns is not ``n_inputs``."""
     if matrix.shape[1] != n_inputs:
@@ -72,7 +87,11 @@ def check_columns(matrix: Any, n_inputs: int, *, name: str, example: int | None 
             f"{name} has {matrix.shape[1]} columns; expected {n_inputs}.", example=example
         )
     if n_inputs == 0:
-        raise InvalidInputError(f"{name} has no columns: give at least one.", example=example)
+        raise InvalidInputError(
+            f"{name} has no columns: 0 feature(s) (shape={matrix.shape}) while a minimum of 1 is "
+            "required.",
+            example=example,
+        )
 
 
 def first_not_finite(matrix: Any) -> tuple[int, int, float] | None:
@@ -156,7 +175,7 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
         i = int(np.searchsorted(offsets, row, side="right")) - 1
         raise InvalidInputError(
             f"Input of example {start + i} holds {value} at position {row - offsets[i]}, column "
-            f"{column}: replace or drop what is not finite.",
+            f"{column}: replace or drop what is not finite (NaN, inf).",
             example=start + i,
         )
     return Stacked(matrix, offsets, whole)
@@ -174,10 +193,11 @@ def as_floats(values: Any, name: str) -> Floats:
     try:
         array = np.asarray(values)
         if array.dtype.kind == "c":
-            raise TypeError("complex numbers")
+            raise TypeError("Complex data not supported: complex numbers")
         return np.ascontiguousarray(array, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InvalidInputError(f"{name} must hold real numbers ({error}).") from error
+        kind = NotNumbersError if isinstance(error, TypeError) else InvalidInputError
+        raise kind(f"{name} must hold real numbers ({error}).") from error
 
 
 def check_weights(weights: Any, n_features: int) -> Floats:

@@ -31,6 +31,10 @@ class InvalidInputError(StructoptError, ValueError):
         self.example = example
 
 
+class NotNumbersError(InvalidInputError, TypeError):
+    """Inputs that are no real numbers at all (mappings, None, complex numbers)."""
+
+
 class IncompatibleError(StructoptError, ValueError):
     """A part was asked for something it does not offer; raised before any work is done."""
 

@@ -62,7 +62,7 @@ class DataSet:
                 f"{weight.shape}."
             )
         if not np.any(weight > 0):
-            raise InvalidInputError("Every sample_weight is 0: there is nothing to learn from.")
+            raise InvalidInputError("Every sample_weight is zero: there is nothing to learn from.")
         self.sample_weight = weight
         bases = [shard.base for shard in shards]
         self.base = _joined(bases)

@@ -35,7 +35,8 @@ from structopt.arrays import (
     Floats,
     Ints,
     as_matrix,
-    check_columns,
+    as_sequence,
+    check_inputs,
     first_not_finite,
     stack_sequences,
 )
@@ -169,13 +170,18 @@ class KernelMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Return z(x) of every row: a matrix for a matrix, a list for a list of sequences."""
         check_is_fitted(self, "pivots_")
         rows, offsets = rows_of(X)
-        check_columns(rows, self.n_features_in_, name="X")
+        check_inputs(rows.shape[1], self.n_features_in_, type(self).__name__)
         if self.rank_ == 0:
             z = np.zeros((rows.shape[0], 1))
         else:
             values = self._kernel(self.pivots_, rows)
             z = np.ascontiguousarray(solve_triangular(self._triangle, values, lower=True).T)
         return z if offsets is None else [z[a:b] for a, b in pairwise(offsets.tolist())]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
 
     def _factorise(self, rows: Any) -> tuple[Ints, Floats, float]:
         """Return pivots, L, and the largest remainder."""
@@ -217,9 +223,12 @@ def _check_positive(remainder: Floats, largest: float) -> None:
 
 def rows_of(X: Any) -> tuple[Any, Ints | None]:
     """Return rows and, if X is a list of sequences, where each begins and ends."""
+    X = as_sequence(X)
     sequences = isinstance(X, Sequence) and len(X) > 0 and np.ndim(X[0]) == 2
     rows, offsets = stack_sequences(X)[:2] if sequences else (as_matrix(X), None)
     bad = first_not_finite(rows)
     if bad is not None:
-        raise InvalidInputError(f"Row {bad[0]} holds {bad[2]} in column {bad[1]}: replace it.")
+        raise InvalidInputError(
+            f"Row {bad[0]} holds {bad[2]} in column {bad[1]}: replace it (NaN, inf)."
+        )
     return rows, offsets

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
+from structopt.arrays import as_sequence
 from structopt.backends.base import Backend
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
@@ -128,7 +129,7 @@ class StructuredClassifier(Predictor):
     def fit(
         self,
         X: Any,
-        Y: Any,
+        y: Any,
         *,
         sample_weight: Any = None,
         warm_start: Result | State | None = None,
@@ -137,7 +138,7 @@ class StructuredClassifier(Predictor):
 
         Parameters
         ----------
-        X, Y : sequences
+        X, y : sequences
             Inputs and outputs, as the structure takes them.
         sample_weight : array, optional
             Factor of each example's slack.
@@ -145,8 +146,9 @@ class StructuredClassifier(Predictor):
             What an earlier run on the same data found, perhaps at another C.
         """
         check_params(self)
+        self._check_target(y)
         registry.make(self.method)  # refuses an unknown one before any work
-        self.learn(*self.encode(X, Y, sample_weight), warm_start=warm_start)
+        self.learn(*self.encode(X, y, sample_weight), warm_start=warm_start)
         return self
 
     def encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
@@ -157,7 +159,10 @@ class StructuredClassifier(Predictor):
             X = self.features_.fit_transform(X, Y)
         elif self.named_by_ is None and hasattr(X, "columns") and hasattr(X, "shape"):
             self.named_by_ = [str(name) for name in X.columns]
+        X, Y = as_sequence(X), as_sequence(Y)
         structure = self.structure.fitted(X, Y)
+        if self.features is None and hasattr(structure, "n_inputs_"):
+            self.n_features_in_ = structure.n_inputs_
         data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
         return structure, data
 

@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, as_sequence, check_inputs
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.features.kernel_map import Kernel, rows_of
@@ -93,9 +93,11 @@ class KernelMachine(Predictor):
         self.verbose = verbose
         self.callbacks = callbacks
 
-    def fit(self, X: Any, Y: Any, *, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Learn the coefficients."""
         check_params(self)
+        self._check_target(y)
+        Y = as_sequence(y)
         if not isinstance(self.structure, Multiclass | Chain):
             raise IncompatibleError(
                 f"KernelMachine learns Multiclass and Chain; {type(self.structure).__name__} has "
@@ -106,6 +108,7 @@ class KernelMachine(Predictor):
         if self._sequences != isinstance(self.structure, Chain):
             raise InvalidInputError("Chain takes a list of sequences, Multiclass a matrix of rows.")
         self._kernel = Kernel(self.kernel, self.degree, self.gamma, self.coef0)
+        self.n_features_in_ = rows.shape[1]
         gram = self._kernel(rows, rows)
         inputs = _grouped(gram, offsets)
         structure = self.structure.fitted(inputs, Y)
@@ -131,6 +134,7 @@ class KernelMachine(Predictor):
 
     def _inputs(self, X: Any) -> Any:
         rows, offsets = rows_of(X)
+        check_inputs(rows.shape[1], self.n_features_in_, type(self).__name__)
         return _grouped(self._kernel(rows, self._rows), offsets)
 
 

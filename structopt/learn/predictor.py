@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from structopt import names
-from structopt.arrays import Floats, as_floats, as_matrix
+from structopt.arrays import Floats, as_floats, as_matrix, as_sequence, check_inputs
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.learn.explain import Explanation, explain
 from structopt.parameters import Positive, checked
@@ -54,7 +54,24 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
 
     def _inputs(self, X: Any) -> Any:
         """Return inputs as the fitted structure takes them."""
-        return X if self.features_ is None else self.features_.transform(X)
+        if self.features_ is not None:
+            return self.features_.transform(X)
+        X, n = as_sequence(X), getattr(self, "n_features_in_", None)
+        if n is not None and getattr(X, "ndim", 0) == 2:
+            check_inputs(X.shape[1], n, type(self).__name__)
+        return X
+
+    def _check_target(self, y: Any) -> None:
+        if y is None:
+            raise InvalidInputError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None."
+            )
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.target_tags.required = True
+        return tags
 
     def weight_names(self) -> list[tuple[str, str]] | None:
         """Return ``(feature, label)`` of every weight; None if unknown.
@@ -142,10 +159,10 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         weights = self.weights_ / temperature
         return self.structure_.marginals(self._inputs(X), weights)
 
-    def score(self, X: Any, Y: Any, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean Hamming error per part (for labels: accuracy)."""
         predicted = self.predict(X)
-        return accuracy(self.structure_, Y, predicted, sample_weight)
+        return accuracy(self.structure_, as_sequence(y), predicted, sample_weight)
 
     @property
     def coef_(self) -> Any:

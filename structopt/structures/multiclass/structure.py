@@ -62,8 +62,8 @@ class Multiclass(LabelledStructure):
         fitted = self._with_labels(Y)
         if len(fitted.labels_) < 2:
             raise InvalidInputError(
-                f"The only label is {fitted.labels_[0]!r}: Multiclass needs at least two; declare "
-                "those that do not occur in the data with labels=[...]."
+                f"The only label is {fitted.labels_[0]!r}, one class: Multiclass needs at least "
+                "two; declare those that do not occur in the data with labels=[...]."
             )
         fitted.n_inputs_ = matrix.shape[1]
         fitted.n_features_ = len(fitted.labels_) * fitted.n_inputs_
@@ -114,7 +114,7 @@ class Multiclass(LabelledStructure):
         if bad is not None:
             raise InvalidInputError(
                 f"Input of example {start + bad[0]} holds {bad[2]} in column {bad[1]}: replace or "
-                "drop what is not finite.",
+                "drop what is not finite (NaN, inf).",
                 example=start + bad[0],
             )
         return matrix

@@ -1,7 +1,8 @@
 r"""The form that online and dual methods learn: a separable regulariser plus weighted hinges.
 
     P(w) = R(w) + sum_i c_i max(0, max_y margin_i(y) - scale_i(y) w . delta_i(y)),
-    R(w) = sum_j 1/2 p_j w_j^2 + l1_j |w_j|,      lb <= w <= ub.
+    R(w) = sum_j 1/2 p_j w_j^2 + l1_j |w_j|,      lb <= w <= ub,
+    or R(w) = 0 on  |w|_1 <= radius, w_J >= 0.
 
 It is recognised in the compiled programme, whoever declared it.
 """
@@ -15,6 +16,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
+from structopt.master.ball import l1_radius
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
 from structopt.structures.base.oracles import Oracle
@@ -33,6 +35,8 @@ class HingeForm:
         c_i, sample weights included.
     curvature, l1, lb, ub : arrays
         The regulariser and the bounds of the weights.
+    radius : float
+        Of the l1 ball that the weights keep to, if it is finite.
     """
 
     oracle: Oracle
@@ -41,17 +45,32 @@ class HingeForm:
     l1: Floats
     lb: Floats
     ub: Floats
+    radius: float = np.inf
 
     @classmethod
-    def of(cls, master: RestrictedMaster, data: DataSet, method: str) -> HingeForm:
-        """Recognise the form in a compiled master, or refuse in one sentence."""
+    def of(
+        cls, master: RestrictedMaster, data: DataSet, method: str, *, ball: bool = False
+    ) -> HingeForm:
+        """Recognise the form in a compiled master, or refuse in one sentence.
+
+        ``ball`` says whether the method also learns on an l1 ball.
+        """
         lead = f"The method {method!r} learns a separable regulariser plus one hinge an example: "
         program = master.program
         if program is None or program.diagonal is None:
             raise IncompatibleError(lead + "this objective is not separable.")
-        if program.A.shape[0] or program.size != data.n_features + data.n_examples:
+        radius = l1_radius(program) if ball and program.A.shape[0] else None
+        rest = program.A.shape[0] or program.size != data.n_features + data.n_examples
+        if rest and radius is None:
             raise IncompatibleError(lead + "there are other variables or constraints.")
         slack, weights = program.slacks, program.weights
+        others = np.delete(np.arange(program.size), slack)
+        if radius is not None and (
+            np.any(program.diagonal) or np.any(program.l1) or np.any(program.q[others])
+        ):
+            raise IncompatibleError(
+                f"{lead}on an l1 ball the objective must be linear in the slacks alone."
+            )
         plain = (program.diagonal[slack] == 0) & (program.l1[slack] == 0) & (program.lb[slack] == 0)
         if not np.all(plain) or np.any(program.q[weights]):
             raise IncompatibleError(lead + "this objective has other terms.")
@@ -64,6 +83,7 @@ class HingeForm:
             l1=program.l1[weights],
             lb=program.lb[weights],
             ub=program.ub[weights],
+            radius=np.inf if radius is None else radius,
         )
 
     @property

@@ -221,3 +221,67 @@ def test_defaults_and_refusals():
 
     with pytest.raises(IncompatibleError, match="linear"):
         run_of(problem, Bowl(1.0))
+
+
+class Shell(so.Formulation):
+    """A user's own declaration, told apart by its constraints on w alone."""
+
+    def __init__(self, rows):
+        self.rows = rows
+
+    def master(self, m):
+        w, xi = m.weights(), m.slacks()
+        m.minimize(cp.sum(xi) / m.n_examples)
+        m.subject_to(*self.rows(w))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda w: [cp.norm1(w) <= 2],
+        lambda w: [3 * cp.sum(cp.abs(w)) <= 6],
+        lambda w: [cp.norm(0.1 * w, 1) - 0.2 <= 0, w <= 5],
+    ],
+    ids=["norm1", "sum-abs", "scaled"],
+)
+def test_a_ball_of_a_users_own_is_the_ball(rows):
+    problem = small_chain(np.random.default_rng(1))
+    own = run_of(problem, Shell(rows), tol=0.05, max_iter=200).solve()
+    ours = run_of(problem, L1BallM3N(2.0), tol=0.05, max_iter=200).solve()
+    assert own.certificate.certified
+    assert own.certificate.primal == pytest.approx(ours.certificate.primal, rel=1e-9)
+    assert len(own.history) == len(ours.history)
+    assert_brackets(own, ball_optimum(2.0, problem))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        lambda w: [cp.norm_inf(w) <= 2, cp.sum(w) <= 1],
+        lambda w: [cp.norm1(w[1:]) <= 2],
+        lambda w: [cp.norm1(w) <= 2, w <= 0.5],
+        lambda w: [cp.norm1(w) <= 2, cp.sum(w) <= 1],
+        lambda w: [cp.norm1(w - 1) <= 2],
+        lambda w: [cp.norm1(cp.multiply(np.arange(1, w.size + 1), w)) <= 2],
+        lambda w: [cp.sum(cp.pos(w)) <= 2],
+    ],
+    ids=["box", "part", "bounded", "two-rows", "moved", "uneven", "one-sided"],
+)
+def test_constraints_that_are_no_ball_are_refused(rows):
+    with pytest.raises(IncompatibleError, match="other variables or constraints"):
+        run_of(small_chain(np.random.default_rng(1)), Shell(rows))
+
+
+def test_a_ball_of_one_weight():
+    X, Y = [np.array([1.0]), np.array([-0.5]), np.array([2.0])], [1, -1, 1]
+    structure = so.Enumerated([-1, 1], lambda x, y: 0.5 * y * x).fitted(X, Y)
+    run = Subgradient(structure, L1BallM3N(0.25), so.DataSet.of(structure, X, Y), tol=1e-3)
+    assert run.solve().weights == pytest.approx([0.25])  # each margin grows with w
+
+
+def test_a_method_without_a_projection_refuses_the_ball():
+    X, Y, structure, _ = small_chain(np.random.default_rng(1))
+    data = so.DataSet.of(structure, X, Y)
+    with pytest.raises(IncompatibleError, match="other variables or constraints"):
+        so.FrankWolfe(structure, L1BallM3N(2.0), data)

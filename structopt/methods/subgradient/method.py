@@ -18,11 +18,9 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
-from structopt.formulations.l1_ball_m3n import L1BallM3N
-from structopt.master.declare import RestrictedMaster
-from structopt.master.form import HingeForm, other_than_hinges
+from structopt.master.form import HingeForm
 from structopt.methods.frank_wolfe.planes import PlaneFinder
 from structopt.methods.mean import Mean
 from structopt.methods.method import Method
@@ -99,7 +97,8 @@ class Subgradient(Method):
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
-        self._form, self._descent = self._recognise()
+        self._form = HingeForm.of(self.master, data, self.name, ball=True)
+        self._descent = _descent_on(self._form)
         if batch == "auto":
             batch = 1 if self._descent.averages else None
         if batch is not None and not (isinstance(batch, int) and batch >= 1):
@@ -205,15 +204,6 @@ class Subgradient(Method):
     def _certain(self) -> bool:
         return self._proven
 
-    def _recognise(self) -> tuple[HingeForm, Descent]:
-        """Return the form of the programme and how to descend on it, or refuse."""
-        wanted, data = self.formulation, self.data
-        if isinstance(wanted, L1BallM3N):
-            nonnegative = self.structure.nonnegative_weights()
-            return _on_ball(self.master, data), Ball(data.n_features, wanted.radius, nonnegative)
-        form = HingeForm.of(self.master, data, self.name)
-        return form, Ridge(form) if form.is_ridge else Proximal(form)
-
 
 class _Window:
     """Some passes whose M, V and points are averaged."""
@@ -226,21 +216,8 @@ class _Window:
         return (passed - self.start + 0.5) / (self.end - self.start)
 
 
-def _on_ball(master: RestrictedMaster, data: DataSet) -> HingeForm:
-    """Return the hinges of the formulation on an l1 ball, if it is what its class declares."""
-    program, family = master.program, master.families[0]
-    free = np.zeros(data.n_features)
-    reason = other_than_hinges(master)
-    if program is None or reason is not None or family.joint or program.P.nnz:
-        raise IncompatibleError(
-            f"The method {Subgradient.name!r} takes an L1BallM3N that is linear in one slack per "
-            f"example; this one is not{'' if reason is None else f': {reason}'}."
-        )
-    return HingeForm(
-        oracle=family.oracle,
-        cost=program.q[program.slacks] * data.sample_weight,
-        curvature=free,
-        l1=free,
-        lb=free - np.inf,
-        ub=free + np.inf,
-    )
+def _descent_on(form: HingeForm) -> Descent:
+    """Return how to descend on what was recognised."""
+    if np.isfinite(form.radius):
+        return Ball(len(form.lb), form.radius, np.flatnonzero(form.lb == 0))
+    return Ridge(form) if form.is_ridge else Proximal(form)

@@ -188,6 +188,16 @@ def stack_rows(blocks: Sequence[Any]) -> Any:
     return np.concatenate(blocks)
 
 
+def check_range(given: Any, name: str) -> tuple[int, int]:
+    """Return a number, or two in order, as the smallest and the largest; both at least 1."""
+    ends = given if isinstance(given, tuple | list) else (given, given)
+    if len(ends) != 2 or not all(isinstance(e, int | np.integer) and e is not True for e in ends):
+        raise InvalidInputError(f"{name} must be an integer, or two of them; got {given!r}.")
+    if not 1 <= ends[0] <= ends[1] < 2**31:
+        raise InvalidInputError(f"{name} must be positive and in order, not {given}.")
+    return int(ends[0]), int(ends[1])
+
+
 def as_floats(values: Any, name: str) -> Floats:
     """Return numbers as a float64 array; refuse what is none."""
     try:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from structopt.errors import FileFormatError
+from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
 from structopt.parameters import checked
 
 PACKED = 1100
@@ -51,6 +51,8 @@ _DAMAGE = (
 def write_atomically(path: str | os.PathLike[str], data: bytes) -> None:
     """Write a file beside its place and move it there, so that no reader sees half of it."""
     target = Path(path)
+    if not target.name:
+        raise InvalidInputError(f"path must name a file; got {os.fspath(path)!r}.")
     # Not tempfile: its files are private to the user, and a report is made to be shared.
     draft = target.with_name(f".{target.name}.{os.getpid()}-{threading.get_ident()}.tmp")
     try:
@@ -118,8 +120,12 @@ def read_plain_arrays(
                 with archive.open(entries[name]) as stream:
                     found[name] = _read_array(stream, entries[name].file_size)
             return found
-    except (FileNotFoundError, FileFormatError, IsADirectoryError, PermissionError):
+    except (FileFormatError, PermissionError):
         raise
+    except IsADirectoryError as error:
+        raise InvalidInputError(f"{os.fspath(path)!r} is a folder: name a file.") from error
+    except FileNotFoundError as error:
+        raise MissingDataError(f"There is no file {os.fspath(path)!r}.", path=path) from error
     except _DAMAGE as error:
         raise _damaged(path, error) from error
 

@@ -20,7 +20,7 @@ import os
 import sys
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Self, TypeVar
 
 from structopt.errors import InvalidInputError
@@ -35,6 +35,14 @@ class Parameters:
     """Arguments that are stored under another name, since their own is that of a method."""
     _moved: ClassVar[Mapping[str, str]] = {}
     """Arguments of earlier versions, and what to write now."""
+
+    checked_in: ClassVar[str | None] = None
+    """The method that looks at the arguments first, whoever overrides it."""
+
+    def __init_subclass__(cls) -> None:
+        """Let the method that takes the arguments up refuse those that are none."""
+        if cls.checked_in is not None and cls.checked_in in vars(cls):
+            setattr(cls, cls.checked_in, _checking(vars(cls)[cls.checked_in]))
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Self:
         """Refuse an argument that is spelled another way now."""
@@ -78,10 +86,6 @@ class Parameters:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
         return f"{type(self).__name__}({inner})"
-
-    def check_params(self) -> None:
-        """Refuse arguments that are not what the constructor's annotations say."""
-        check_params(self)
 
 
 # ---------------------------------------------------------------------- arguments of simple types
@@ -141,6 +145,15 @@ def checked(function: _F) -> _F:
     return typing.cast(_F, careful)
 
 
+def _checking(method: _F) -> _F:
+    @functools.wraps(method)
+    def careful(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check_params(self)
+        return method(self, *args, **kwargs)
+
+    return typing.cast(_F, careful)
+
+
 def check_params(described: Any) -> None:
     """Refuse what an object was given that is not what its constructor's annotations say."""
     kind = type(described)
@@ -176,7 +189,12 @@ class _Kind(NamedTuple):
         if isinstance(value, bool) and self.what in (int, float):
             return False
         if self.what is int:
-            return hasattr(value, "__index__") and getattr(value, "ndim", 0) == 0
+            return isinstance(value, numbers.Integral)
+        if self.what is Callable:
+            return callable(value)
+        if self.what is Sequence:  # arrays and frames' columns too
+            listed = hasattr(value, "__len__") and hasattr(value, "__getitem__")
+            return listed and not isinstance(value, Mapping | type) and not _is_scalar(value)
         if self.what is float:
             return isinstance(value, numbers.Real) and not math.isnan(_as_float(value))
         return isinstance(value, self.what)
@@ -196,19 +214,25 @@ _WORDS: dict[Any, str] = {
     bool: "True or False",
     str: "text",
     os.PathLike: "a path",
+    Callable: "a function",
+    Sequence: "a list",
+    Mapping: "a mapping",
     type(None): "None",
 }
 
 
 @functools.cache
-def _kinds(function: Callable[..., Any]) -> dict[str, tuple[_Kind, ...]]:
+def _kinds(function: Any) -> dict[str, tuple[_Kind, ...]]:
     """Return, for each argument of simple types, what it may be."""
-    try:
-        hints = typing.get_type_hints(function, include_extras=True)
-    except (NameError, TypeError):  # names that only type checkers see: nothing is known
-        return {}
-    found = {name: _parts(hint) for name, hint in hints.items() if name != "return"}
-    return {name: parts for name, parts in found.items() if parts is not None}
+    found = {}
+    for name, hint in getattr(function, "__annotations__", {}).items():
+        try:
+            parts = _parts(eval(hint, function.__globals__) if isinstance(hint, str) else hint)
+        except NameError:  # a name that only type checkers see
+            continue
+        if name != "return" and parts is not None:
+            found[name] = parts
+    return found
 
 
 def _parts(hint: Any) -> tuple[_Kind, ...] | None:
@@ -231,6 +255,10 @@ def _is_ours(kind: Any) -> bool:
     module = getattr(kind, "__module__", None) or ""
     protocol = getattr(kind, "_is_protocol", False)
     return isinstance(kind, type) and module.startswith("structopt.") and not protocol
+
+
+def _is_scalar(value: Any) -> bool:
+    return getattr(value, "shape", None) == () or hasattr(value, "nnz")  # a sparse matrix is none
 
 
 def _as_float(value: Any) -> float:

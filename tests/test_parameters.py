@@ -7,7 +7,15 @@ import numpy as np
 import pytest
 
 from structopt.errors import InvalidInputError
-from structopt.parameters import Count, Parameters, PositiveOrInfinite, Seed, Share, checked
+from structopt.parameters import (
+    Count,
+    Parameters,
+    PositiveOrInfinite,
+    Seed,
+    Share,
+    check_params,
+    checked,
+)
 
 
 @checked
@@ -69,6 +77,6 @@ def test_objects_check_their_own():
         def __init__(self, radius: PositiveOrInfinite = 1.0, kind: str = "open"):
             self.radius, self.kind = radius, kind
 
-    Ball().check_params()
+    check_params(Ball())
     with pytest.raises(InvalidInputError, match="radius must be a number > 0, or infinite"):
-        Ball(-1).check_params()
+        check_params(Ball(-1))

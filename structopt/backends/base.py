@@ -69,6 +69,7 @@ class Backend(Parameters, ABC):
     """Base of the backends. Options are constructor arguments; `start` binds a master."""
 
     name: ClassVar[str]
+    checked_in = "start"
     takes_quadratic: ClassVar[bool] = False
     """Whether a quadratic objective can be taken."""
     takes_conic: ClassVar[bool] = False

@@ -29,6 +29,7 @@ from structopt.backends.ascent.backend import Ascent
 from structopt.backends.base import Backend, Compiled, MasterSolution
 from structopt.master.cuts import Cuts
 from structopt.master.program import Program
+from structopt.parameters import Seed
 
 _POWER, _PACE = 0.3, 1.5
 """The step changes by (under / over)^_POWER a round, at most by the factor _PACE. On 100 OCR words
@@ -66,7 +67,7 @@ class Proximal(Backend):
         step: float | None = None,
         sweeps: int = 2,
         relax: float = 1.5,
-        random_state: int = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.step, self.sweeps, self.relax, self.random_state = step, sweeps, relax, random_state
 

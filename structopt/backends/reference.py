@@ -67,7 +67,8 @@ class CVXPY(Backend):
         master = self._master
         problem, blocks = master.problem()
         linear = master.program is not None and master.program.is_linear
-        solver = self.solver or (cp.HIGHS if linear else cp.CLARABEL)
+        default = cp.HIGHS if linear else cp.CLARABEL
+        solver = default if self.solver is None else self.solver
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate

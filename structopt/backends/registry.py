@@ -9,7 +9,7 @@ from structopt.backends.base import Backend
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.master.declare import RestrictedMaster
 from structopt.names import of_kind
-from structopt.parameters import checked
+from structopt.parameters import Seed, checked
 
 logger = logging.getLogger(__name__)
 
@@ -36,7 +36,7 @@ def make(backend: str | Backend) -> Backend:
 
 
 def choose(
-    backend: str | Backend, master: RestrictedMaster, random_state: int | None = None
+    backend: str | Backend, master: RestrictedMaster, random_state: Seed | None = None
 ) -> Backend:
     """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
     samples = master.samples()

@@ -17,10 +17,9 @@ from typing import Literal
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, check_range
 from structopt.datasets.home import check_split
 from structopt.datasets.renamed import renamed
-from structopt.errors import InvalidInputError
 from structopt.parameters import Natural, Seed, checked
 
 Split = Literal["train", "test"]
@@ -89,9 +88,7 @@ def load_digit_words(
     >>> min(map(len, Y)), max(map(len, Y))
     (3, 7)
     """
-    shortest, longest = length
-    if not 1 <= shortest <= longest:
-        raise InvalidInputError(f"length must be positive and in order, not {length}.")
+    shortest, longest = check_range(length, "length")
     images, digits = load_digits_classes(split=split)
     of_digit = [np.flatnonzero(digits == d) for d in range(10)]
     rng = np.random.default_rng(seed).spawn(2)[0 if split == "train" else 1]

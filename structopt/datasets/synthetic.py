@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, check_range
 from structopt.errors import InvalidInputError
 from structopt.parameters import Count, Natural, Seed, checked
 
@@ -181,9 +181,7 @@ def make_chain_crf(
     >>> sorted({len(y) for y in Y}), sorted({int(k) for y in Y for k in y})
     ([3, 4, 5], [0, 1, 2])
     """
-    shortest, longest = (length, length) if isinstance(length, int) else length
-    if not 1 <= shortest <= longest:
-        raise InvalidInputError(f"length must be positive and in order, not {length}.")
+    shortest, longest = check_range(length, "length")
     crf = chain_crf(n_features=n_features, n_relevant=n_relevant, n_labels=n_labels, seed=seed)
     _, shape_rng, hidden_rng, noise_rng, label_rng = _streams(seed)
     group = np.arange(n_relevant) // GROUP

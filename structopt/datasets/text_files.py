@@ -17,14 +17,19 @@ import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from structopt.errors import FileFormatError
+from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
 from structopt.parameters import checked
 
 
 @checked
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
     """Return a whole file, unpacked if it is gzipped, whatever its name; "-" is standard input."""
-    raw = sys.stdin.buffer.read() if os.fspath(path) == "-" else Path(path).read_bytes()
+    try:
+        raw = sys.stdin.buffer.read() if os.fspath(path) == "-" else Path(path).read_bytes()
+    except FileNotFoundError as error:
+        raise MissingDataError(f"There is no file {os.fspath(path)!r}.", path=path) from error
+    except IsADirectoryError as error:
+        raise InvalidInputError(f"{os.fspath(path)!r} is a folder: name a file.") from error
     try:
         return gzip.decompress(raw) if raw[:2] == b"\x1f\x8b" else raw
     except (EOFError, OSError, zlib.error) as error:

@@ -84,6 +84,9 @@ class DataSet:
         from joblib import effective_n_jobs
 
         check_lengths(X, Y)
+        if n_jobs == 0:
+            raise InvalidInputError("n_jobs is 0: give the number of workers, or -1 for all cores.")
+        X = sp.csr_array(X) if sp.issparse(X) else X
         n_examples = count(X)
         workers = min(effective_n_jobs(n_jobs), max(1, n_examples))
         edges = np.linspace(0, n_examples, workers + 1).astype(int)

@@ -50,7 +50,7 @@ def attribute(name: Attribute) -> Callable[[str], str]:
     """Return the function of an attribute."""
     if callable(name):
         return name
-    if name in ATTRIBUTES:
+    if isinstance(name, str) and name in ATTRIBUTES:
         return ATTRIBUTES[name]
     found = re.fullmatch(r"(prefix|suffix)([1-9]\d*)", str(name))
     if found is None:

@@ -34,6 +34,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.arrays import (
     Floats,
     Ints,
+    as_floats,
     as_matrix,
     as_sequence,
     check_inputs,
@@ -73,7 +74,10 @@ class Kernel:
     def __call__(self, X: Any, Y: Any) -> Floats:
         """Return k(x, y) for all rows of X and Y."""
         if callable(self.kernel):
-            values = np.asarray(self.kernel(X, Y), dtype=np.float64)
+            try:
+                values = as_floats(self.kernel(X, Y), "What the kernel returns")
+            except TypeError as error:
+                raise InvalidInputError(f"The kernel, called with two matrices: {error}") from error
             if values.shape != (X.shape[0], Y.shape[0]):
                 raise InvalidInputError(
                     f"The kernel returned shape {values.shape} for {X.shape[0]} and {Y.shape[0]} "
@@ -226,6 +230,8 @@ def rows_of(X: Any) -> tuple[Any, Ints | None]:
     X = as_sequence(X)
     sequences = isinstance(X, Sequence) and len(X) > 0 and np.ndim(X[0]) == 2
     rows, offsets = stack_sequences(X)[:2] if sequences else (as_matrix(X), None)
+    if 0 in rows.shape:
+        raise InvalidInputError(f"X has shape {rows.shape}: give at least one row and one column.")
     bad = first_not_finite(rows)
     if bad is not None:
         raise InvalidInputError(

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, count
 from structopt.errors import InvalidInputError
 
 
@@ -48,9 +48,9 @@ class Tokens:
                 "X is one data frame: cut it into sentences with structopt.group_frame(frame, "
                 "by=...), where by is the column that says which rows belong together."
             )
-        if isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
+        if isinstance(X, str | Mapping) or hasattr(X, "nnz"):
             raise InvalidInputError(f"X is a {type(X).__name__}: give a list of sentences.")
-        if len(X) == 0:
+        if count(X) == 0:
             raise InvalidInputError("There are no sentences: give at least one.")
         self.names = None if names is None else list(names)
         self.sentences = [_rows(x, i) for i, x in enumerate(X)]

@@ -19,10 +19,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
+
 from structopt.errors import InvalidInputError
 from structopt.features.attributes import Attribute, attribute
 from structopt.features.columns import ColumnFeatures
 from structopt.features.templates import Part, Template
+from structopt.parameters import Count, check_params
 
 
 class WordFeatures(ColumnFeatures):
@@ -54,7 +57,7 @@ class WordFeatures(ColumnFeatures):
         attributes: Sequence[Attribute] = ("word",),
         *,
         window: Sequence[int] = (0,),
-        min_count: int = 1,
+        min_count: Count = 1,
         bias: bool = False,
         hashing: int | None = None,
     ) -> None:
@@ -65,8 +68,11 @@ class WordFeatures(ColumnFeatures):
         self.hashing = hashing
 
     def _parsed(self) -> list[Template]:
+        check_params(self)
         if not len(self.window) or not len(self.attributes):
             raise InvalidInputError("Give a window and at least one attribute.")
+        if not all(isinstance(d, int | np.integer) for d in self.window):
+            raise InvalidInputError(f"window must hold integers; got {self.window!r}.")
         found = []
         for given in self.attributes:
             attribute(given)  # refuses an unknown one

@@ -52,6 +52,8 @@ class Declaration(Protocol):
 class Formulation(Parameters):
     """Base of every formulation. Store the constructor's arguments, declare in :meth:`master`."""
 
+    checked_in = "master"
+
     def master(self, m: Declaration) -> None:
         """Declare variables, objective, constraints and cut families on ``m``."""
         raise NotImplementedError(f"{type(self).__name__} must define master(self, m).")

@@ -17,7 +17,7 @@ from structopt.formulations.base import Formulation
 from structopt.learn.predictor import Predictor
 from structopt.learn.training import train
 from structopt.methods import registry
-from structopt.parameters import check_params
+from structopt.parameters import Seed, check_params
 from structopt.run.events import Callback
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
@@ -104,7 +104,7 @@ class StructuredClassifier(Predictor):
         max_iter: int | None = None,
         time_limit: float | None = None,
         n_jobs: int | None = None,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callback] = (),
         checkpoint: str | os.PathLike[str] | None = None,

@@ -25,7 +25,7 @@ from structopt.formulations.base import Formulation
 from structopt.learn.predictor import Predictor
 from structopt.learn.training import train
 from structopt.methods.kernel_dual.method import KernelDual
-from structopt.parameters import check_params
+from structopt.parameters import Seed, check_params
 from structopt.run.events import Callback
 from structopt.structures.base.structure import Structure
 from structopt.structures.chain.structure import Chain
@@ -76,7 +76,7 @@ class KernelMachine(Predictor):
         tol: float = 1e-3,
         max_iter: int | None = None,
         time_limit: float | None = None,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
         callbacks: Sequence[Callback] = (),
     ) -> None:

@@ -148,6 +148,10 @@ def follow(
     """
     if len(values) == 0:
         raise InvalidInputError(f"There is no value of {parameter!r} to follow.")
+    if parameter not in model.get_params():
+        raise InvalidInputError(
+            f"The model has no parameter {parameter!r}; it has {sorted(model.get_params())}."
+        )
     owner = parameter.partition("__")[0]
     shared = owner not in ("structure", "n_jobs", "features")
     takes = "warm_start" in registry.make(model.method).options()

@@ -34,7 +34,7 @@ from structopt.formulations.base import Formulation
 from structopt.formulations.m3n import M3N
 from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.predictor import Predictor
-from structopt.parameters import check_params
+from structopt.parameters import Seed, check_params
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
@@ -89,7 +89,7 @@ class ConstraintScheme(Predictor):
         *,
         learner: Any = "perceptron",
         max_iter: int | None = None,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
     ) -> None:
         self.scheme = scheme

@@ -24,10 +24,11 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from structopt.arrays import count
 from structopt.errors import InvalidInputError
 from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.path import follow, plain, records
-from structopt.parameters import checked
+from structopt.parameters import Seed, checked
 from structopt.run.result import Result
 
 logger = logging.getLogger(__name__)
@@ -68,7 +69,7 @@ def grid_select(
     along: str | None = None,
     validation_fraction: float = 0.2,
     refit: bool = False,
-    random_state: int = 0,
+    random_state: Seed = 0,
 ) -> Selection:
     """Try every combination of a grid of parameters and keep what validates best.
 
@@ -99,7 +100,7 @@ def grid_select(
     Selection
     """
     names = list(grid)
-    if not names or any(len(grid[name]) == 0 for name in names):
+    if not names or any(count(grid[name], name) == 0 for name in names):
         raise InvalidInputError("The grid is empty: give at least one parameter and one value.")
     if along is None:
         along = "formulation__C" if "formulation__C" in grid else names[-1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from structopt.engines.dataset import DataSet
@@ -43,15 +44,15 @@ def train(
         Of the method.
     """
     with contextlib.ExitStack() as stack:
-        callbacks = list(model.callbacks)
-        if model.verbose:
-            callbacks.append(stack.enter_context(Progress(label, model.tol)))
         limits = Limits(
             tol=model.tol,
             max_iter=model.max_iter,
             time_limit=model.time_limit,
-            callbacks=callbacks,
+            callbacks=model.callbacks,
         )
+        if model.verbose:
+            shown = stack.enter_context(Progress(label, model.tol))
+            limits = replace(limits, callbacks=(*limits.callbacks, shown))
         run = method(structure, model.formulation, data, limits=limits, **options)
         result = run.solve()
     model.structure_, model.result_ = structure, result

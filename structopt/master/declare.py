@@ -23,6 +23,7 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
-from structopt.errors import IncompatibleError, InfeasibleError
+from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
 from structopt.formulations.base import WeightConstraints
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
@@ -87,7 +88,15 @@ class RestrictedMaster:
             if len(self._nonnegative):
                 self.subject_to(self._weights[self._nonnegative] >= 0)
         if constraints is not None:
-            self.subject_to(*constraints(self._weights))
+            try:
+                given = constraints(self._weights)
+            except TypeError as error:
+                raise InvalidInputError(f"constraints(w) failed: {error}") from error
+            if not isinstance(given, Sequence):
+                raise InvalidInputError(
+                    f"constraints must return a list of CVXPY constraints on w; got {given!r}."
+                )
+            self.subject_to(*given)
         return self._weights
 
     def slacks(self) -> Any:

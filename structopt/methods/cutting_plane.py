@@ -30,6 +30,7 @@ from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
 from structopt.methods.rescue import solve_master
 from structopt.methods.state import Live, State
+from structopt.parameters import Seed
 from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Round, relative
 from structopt.run.limits import LimitOptions
@@ -91,7 +92,7 @@ class CuttingPlane(Method):
         data: DataSet,
         *,
         backend: str | Backend = "auto",
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         warm_start: Result | State | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         **limits: Unpack[LimitOptions],

@@ -38,6 +38,7 @@ from structopt.master.form import other_than_hinges
 from structopt.master.separation import Separation
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.methods.state import State
+from structopt.parameters import Seed
 from structopt.run.events import relative
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
@@ -133,7 +134,7 @@ class EM(CuttingPlane):
         data: DataSet,
         *,
         update: Literal["relaxed", "(4)", "(6)"] = "relaxed",
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         warm_start: Result | State | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:

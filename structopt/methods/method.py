@@ -23,7 +23,7 @@ from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.state import State
-from structopt.parameters import checked
+from structopt.parameters import check_params, checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.events import Round, relative
 from structopt.run.interrupts import Interrupted
@@ -107,7 +107,7 @@ class Method(ABC):
         self._told, self._status = False, None  # by callbacks; why the last loop ended
         self._caveat = ""  # about what the formulation rests on
         self.formulation = formulation  # who asks, should resolving it be refused
-        formulation.check_params()
+        check_params(formulation)  # before it is resolved
         self.formulation = formulation.resolve(self._largest_projection)
         self.master = self._declare()
 

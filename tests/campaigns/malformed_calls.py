@@ -126,7 +126,7 @@ def formulation(name, **parameters):
 def structure(name, X, Y, **parameters):
     """Fit and encode with one structure, and ask it one question."""
     fitted = getattr(so, name)(**parameters).fitted(X, Y)
-    return fitted.encode(X, Y), fitted.argmax(X[0], np.zeros(fitted.n_features_))
+    return fitted.encode(X, Y), fitted.predict(X, np.zeros(fitted.n_features_))
 
 
 def backend(name, **options):

@@ -44,6 +44,7 @@ from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.errors import IncompatibleError
 from structopt.master.cuts import Cuts
 from structopt.master.program import Program
+from structopt.parameters import Seed
 from structopt.structures.base.parts import Directions
 
 _CHECK, _LONG, _MOST = 10, 20, 4e6
@@ -95,7 +96,7 @@ class Ascent(Backend):
         max_sweeps: int = 500,
         steps: int = 10,
         momentum: bool = True,
-        random_state: int = 0,
+        random_state: Seed = 0,
     ) -> None:
         self.max_sweeps, self.steps, self.random_state = max_sweeps, steps, random_state
         self.momentum = momentum

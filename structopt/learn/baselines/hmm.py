@@ -94,7 +94,7 @@ class HMM(BaseEstimator):  # type: ignore[misc]
             )
         plain = Chain(labels=self.labels, boundaries=True).fitted(X, Y)
         shard = plain.pack(X, Y)
-        n_labels, s = len(plain.labels_), self.smoothing
+        n_labels, s = len(plain.labels_), float(self.smoothing)
         tokens, gold, first = shard.tokens.matrix, shard.gold, shard.offsets[:-1]
         self.n_inputs_ = plain.n_inputs_
         self.emissions_ = emissions.kind_of(tokens) if self.emissions == "auto" else self.emissions

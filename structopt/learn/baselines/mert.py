@@ -32,7 +32,7 @@ from structopt.learn.metrics.bleu import (
     bleu_statistics,
     check_corpus,
 )
-from structopt.parameters import Parameters
+from structopt.parameters import Parameters, Seed
 from structopt.run.progress import counted
 
 logger = logging.getLogger(__name__)
@@ -107,7 +107,7 @@ class MERT(Parameters):
         restarts: int = 10,
         n_random: int = 10,
         max_passes: int = 30,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         verbose: bool = False,
     ) -> None:
         self.restarts, self.n_random = restarts, n_random

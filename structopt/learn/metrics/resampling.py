@@ -30,6 +30,7 @@ from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 from structopt.learn.metrics.counted import Counted, check_outputs
 from structopt.learn.metrics.scorers import lookup
+from structopt.parameters import Seed
 
 Metric = str | Callable[..., float]
 
@@ -59,7 +60,7 @@ def bootstrap_interval(
     *,
     level: float = 0.95,
     n_resamples: int = 2000,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     **options: Any,
 ) -> Interval:
     """Return a score with its bootstrap interval.
@@ -93,7 +94,7 @@ def randomisation_test(
     second: Sequence[Any],
     *,
     n_resamples: int = 2000,
-    random_state: int | None = None,
+    random_state: Seed | None = None,
     **options: Any,
 ) -> Comparison:
     """Test whether two models differ by more than chance.

@@ -28,6 +28,7 @@ from structopt.master.form import HingeForm
 from structopt.methods.frank_wolfe.blocks import Blocks
 from structopt.methods.frank_wolfe.planes import PlaneFinder, Planes
 from structopt.methods.method import Method
+from structopt.parameters import Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result
@@ -105,7 +106,7 @@ class FrankWolfe(Method):
         *,
         planes: int = 12,
         sweeps: int = 20,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)

@@ -30,6 +30,7 @@ from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
 from structopt.methods.kernel_dual.kernels import balance
 from structopt.methods.method import Method
+from structopt.parameters import Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.parts import Directions
@@ -67,7 +68,7 @@ class KernelDual(Method):
         *,
         gram: Floats,
         offsets: Ints,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)

@@ -33,6 +33,7 @@ from structopt.errors import IncompatibleError, InvalidInputError, StructoptErro
 from structopt.formulations.base import Formulation
 from structopt.master.form import HingeForm
 from structopt.methods.method import Method
+from structopt.parameters import Seed
 from structopt.run.certificate import FEASIBLE
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
@@ -112,7 +113,7 @@ class Online(Method):
         *,
         average: bool = True,
         evaluate: bool = True,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         if "argmax" not in structure.abilities():

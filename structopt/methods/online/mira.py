@@ -20,7 +20,7 @@ from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.methods.online.base import Deltas, Online
 from structopt.methods.online.hildreth_kernels import hildreth
-from structopt.parameters import Count, Positive
+from structopt.parameters import Count, Positive, Seed
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.base.shard import Answers, Shard
@@ -91,7 +91,7 @@ class MIRA(Online):
         augmented: bool = True,
         average: bool = True,
         evaluate: bool = True,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         if k > 1 and "k_best" not in structure.abilities():

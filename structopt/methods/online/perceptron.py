@@ -14,7 +14,7 @@ import numpy as np
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.methods.online.base import Deltas, Online
-from structopt.parameters import Positive
+from structopt.parameters import Positive, Seed
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure
@@ -71,7 +71,7 @@ class Perceptron(Online):
         learning_rate: Positive = 1.0,
         average: bool = True,
         evaluate: bool = True,
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(

@@ -25,6 +25,7 @@ from structopt.methods.frank_wolfe.planes import PlaneFinder
 from structopt.methods.mean import Mean
 from structopt.methods.method import Method
 from structopt.methods.subgradient.descent import Ball, Descent, Proximal, Ridge
+from structopt.parameters import Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.structure import Structure
@@ -93,7 +94,7 @@ class Subgradient(Method):
         data: DataSet,
         *,
         batch: int | Literal["auto"] | None = "auto",
-        random_state: int | None = None,
+        random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)

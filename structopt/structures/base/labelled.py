@@ -104,4 +104,11 @@ class LabelledStructure(PackedStructure):
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of labels in which ``other`` differs."""
         # not by their numbers: a label that training never saw is an error, and no more
-        return sum(bool(a != b) for a, b in zip(*self._aligned(y, other), strict=True))
+        return sum(not _same(a, b) for a, b in zip(*self._aligned(y, other), strict=True))
+
+
+def _same(label: Any, other: Any) -> bool:
+    try:
+        return bool(label == other)
+    except ValueError:  # an array is no label
+        return False

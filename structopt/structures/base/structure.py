@@ -56,6 +56,8 @@ class Structure(Parameters):
 
     n_features_: int
 
+    checked_in = "fitted"
+
     # ------------------------------------------------------------------ what a user writes
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return phi(x, y): a vector, or one sparse row."""
@@ -184,6 +186,8 @@ class Structure(Parameters):
 
 def check_lengths(X: Sequence[Any], Y: Sequence[Any]) -> None:
     """Refuse an empty data set and inputs and outputs of different number."""
+    if hasattr(Y, "nnz"):
+        raise InvalidInputError("Y is a sparse matrix: give a list or an array of outputs.")
     n_inputs, n_outputs = count(X, "X"), count(Y, "Y")
     if n_inputs != n_outputs:
         raise InvalidInputError(

@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, as_matrix, check_columns, first_not_finite
+from structopt.arrays import Ints, as_floats, as_matrix, check_columns, first_not_finite
 from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import ABILITIES, check_lengths
@@ -82,11 +82,11 @@ class Multiclass(LabelledStructure):
 
     def one(self, x: Any) -> Any:
         """Return x as a matrix of one row."""
-        return x.reshape(1, -1) if sp.issparse(x) else np.reshape(x, (1, -1))
+        return x.reshape(1, -1) if sp.issparse(x) else as_floats(x, "x").reshape(1, -1)
 
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return x in the block of label y, as one sparse row."""
-        row = sp.csr_array(self.one(x))
+        row = sp.csr_array(as_matrix(self.one(x), name="x"))
         shift = self.labels_.encode([y])[0] * self.n_inputs_
         moved = (row.data, row.indices + shift, row.indptr)
         return sp.csr_array(moved, shape=(1, self.n_features_))

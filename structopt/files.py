@@ -14,6 +14,7 @@ Arrays with a JSON header are NumPy's ``.npz`` without pickles; the header is JS
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import math
@@ -66,7 +67,8 @@ def write_arrays(
     path: str | os.PathLike[str], header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
 ) -> None:
     """Write ``header`` and ``arrays`` to ``path``, all or nothing."""
-    packed = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    signed = {**header, "digest": _digest(header, arrays)}
+    packed = np.frombuffer(json.dumps(signed).encode(), dtype=np.uint8)
     stream = io.BytesIO()
     np.savez(stream, allow_pickle=False, **{_HEADER: packed}, **arrays)
     write_atomically(path, stream.getvalue())
@@ -86,7 +88,20 @@ def read_arrays(
     if not isinstance(header, dict) or header.get("kind") not in kinds:
         found = header.get("kind") if isinstance(header, dict) else header
         raise FileFormatError(f"{os.fspath(path)} holds {found!r}, expected {kinds[0]!r}.")
+    digest = header.pop("digest", None)  # files of version 0.1 have none
+    if digest is not None and digest != _digest(header, arrays):
+        raise FileFormatError(f"{os.fspath(path)} is damaged: its content is not what was written.")
     return header, arrays
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+    """Return a fingerprint of a file's content."""
+    digest = hashlib.blake2b(json.dumps(header).encode(), digest_size=16)
+    for name in sorted(arrays):
+        array = np.ascontiguousarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.tobytes())
+    return digest.hexdigest()
 
 
 @checked

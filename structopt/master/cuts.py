@@ -133,8 +133,9 @@ class Cuts:
         said = {name: arrays[name] for name in SAID}
         if any(len(values) != len(parts) for values in said.values()):
             raise ValueError("fields of different length")
-        if any(len(getattr(parts, name)) != parts.ptr[-1] for name in _PARTS[1:]):
-            raise ValueError("parts of different length")
+        parts.check(n_features)
+        if not all(np.all(np.isfinite(values)) for values in said.values()):
+            raise ValueError("a number that is not finite")
         return cls(directions=parts, base=base, fingerprint=fingerprint, **said)
 
 

@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, base_matrix
+from structopt.errors import InvalidInputError
 from structopt.master.cuts import SAID, Cuts, take_rows
 from structopt.structures.base.parts import Directions
 
@@ -223,9 +224,15 @@ class CutPool:
         mine = cuts.take(np.flatnonzero(cuts.family == number))
         parts = mine.directions
         if not np.any(parts.source < 0):
-            return replace(mine, base=self._shared)
-        own = Directions(parts.ptr, -1 - parts.source, parts.offset, parts.coef)
-        return replace(mine, directions=own)
+            mine = replace(mine, base=self._shared)
+        else:
+            own = Directions(parts.ptr, -1 - parts.source, parts.offset, parts.coef)
+            mine = replace(mine, directions=own)
+        try:
+            mine.directions.check(self.n_features, mine.base)
+        except ValueError as error:
+            raise InvalidInputError(f"These cuts do not fit the data: {error}.") from error
+        return mine
 
 
 def _occur(distinct: NDArray[np.uint64], among: NDArray[np.uint64]) -> NDArray[np.bool_]:

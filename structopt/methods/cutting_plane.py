@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, check_weights
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
 from structopt.engines.dataset import DataSet
@@ -292,17 +292,23 @@ class CuttingPlane(Method):
 
     def _adopt(self, weights: Floats, cuts: Cuts | None) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
-        if cuts is not None and cuts.fingerprint == self.fingerprint:
-            self._take(weights, cuts)
-        elif cuts is None and len(weights) == self.data.n_features:
+        if len(weights) != self.data.n_features:
+            raise InvalidInputError(_OTHER)
+        weights = check_weights(weights, self.data.n_features)
+        if cuts is None:
             self._begin_at(weights)
+        elif cuts.fingerprint == self.fingerprint:
+            self._take(weights, cuts)
         else:
             raise InvalidInputError(_OTHER)
 
     def _take(self, weights: Floats, cuts: Cuts) -> None:
         order: list[Any] = []
-        for number in range(len(self.master.families)):
+        for number, family in enumerate(self.master.families):
             mine = self.master.pool.of_family(cuts, number)
+            owners = 1 if family.joint else self.data.n_examples
+            if np.any(mine.example < 0) or np.any(mine.example >= owners):
+                raise InvalidInputError(_OTHER)
             if len(mine):
                 self.backend.append(self.master.add(mine))
                 order.append(mine.multiplier)

@@ -88,6 +88,25 @@ class Directions:
         where = np.repeat(self.ptr[:-1][which] - ptr[:-1], lengths) + np.arange(ptr[-1])
         return Directions(ptr, self.source[where], self.offset[where], self.coef[where])
 
+    def check(self, n_features: int, base: Any = None) -> None:
+        """Raise a ValueError unless the arrays fit together, and over ``base`` if it is given."""
+        lengths = {len(values) for values in (self.source, self.offset, self.coef)}
+        kinds = [values.dtype.kind for values in (self.ptr, self.source, self.offset, self.coef)]
+        if lengths != {int(self.ptr[-1])} or self.ptr[0] != 0 or np.any(np.diff(self.ptr) < 0):
+            raise ValueError("parts of different length")
+        if kinds != ["i", "i", "i", "f"] or not np.all(np.isfinite(self.coef)):
+            raise ValueError("parts that are no numbers")
+        if np.any(self.offset < 0) or np.any(self.offset >= n_features):
+            raise ValueError("a part beyond the last weight")
+        if base is None:
+            return
+        if np.any(self.source < 0) or np.any(self.source >= base.shape[0]):
+            raise ValueError("a part of a row that the base does not have")
+        ends = base.indptr[self.source + 1]
+        filled = ends > base.indptr[self.source]
+        if np.any(self.offset[filled] + base.indices[ends[filled] - 1] >= n_features):
+            raise ValueError("a part beyond the last weight")
+
     def moved(self, sources: int) -> Directions:
         """Return the same directions over a base that has ``sources`` more rows in front."""
         return Directions(self.ptr, self.source + sources, self.offset, self.coef)

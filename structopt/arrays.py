@@ -37,7 +37,11 @@ def as_matrix(x: Any, *, name: str = "X", example: int | None = None) -> Any:
     try:
         array = as_floats(x, name)
     except InvalidInputError as error:
-        raise type(error)(f"{error} Give a matrix.", example=example) from error
+        advice = (
+            "Give a matrix. Words, columns and mappings become one by features= of the model: "
+            "so.WordFeatures, so.ColumnFeatures, so.DictFeatures, ..."
+        )
+        raise type(error)(f"{error} {advice}", example=example) from error
     if np.ndim(x) != 2:
         raise InvalidInputError(
             f"{name} has {np.ndim(x)} dimension(s), shape {np.shape(x)}; expected a matrix. "
@@ -143,6 +147,11 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
     Dense inputs stay dense; if any is sparse, the result is CSR. ``n_inputs`` is the number of
     columns expected, by default that of the first example; ``start`` is the first one's number.
     """
+    if hasattr(X, "columns"):
+        raise InvalidInputError(
+            "X is one data frame: cut it into sequences with so.group_frame(frame, by=...), where "
+            "by is the column that says which rows belong together, and give the model features=."
+        )
     if sp.issparse(X) or isinstance(X, str | Mapping) or not hasattr(X, "__len__"):
         raise InvalidInputError(
             f"X is a {type(X).__name__}: give a list with one (T, d) matrix per example."

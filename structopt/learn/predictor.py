@@ -47,6 +47,12 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         """The learned weights."""
         return self._run().weights
 
+    @property
+    def classes_(self) -> list[Any]:
+        """The labels that can be predicted, where outputs are labels."""
+        check_is_fitted(self, "structure_")
+        return list(self.structure_.labels_)  # type: ignore[attr-defined]
+
     def _run(self) -> Result:
         """Return what the run behind the weights left."""
         check_is_fitted(self, "result_")

@@ -225,3 +225,46 @@ def test_damaged_features_are_a_typed_error(fitted, tmp_path):
         write_arrays(tmp_path / "bad", h, a)
         with pytest.raises(FileFormatError, match="damaged"):
             so.load_model(tmp_path / "bad")
+
+
+def test_what_needs_features_is_told_so():
+    plain = so.StructuredClassifier(so.Chain(), so.M3N(C=1.0))
+    for X in ([[{"w": "a"}]], [["a"]], [[("a", "b")]]):
+        with pytest.raises(InvalidInputError, match=r"example 0 .* by features= of the model"):
+            plain.fit(X, [["A"]])
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed")
+    frame = pandas.DataFrame({"sentence": [1, 1], "word": ["a", "b"]})
+    with pytest.raises(InvalidInputError, match=r"group_frame\(frame, by="):
+        plain.fit(frame, ["A", "B"])
+    with pytest.raises(InvalidInputError, match="by features= of the model"):
+        so.StructuredClassifier(so.Multiclass(), so.M3N(1.0)).fit([{"w": 1}, {"w": 2}], ["a", "b"])
+
+
+def test_the_tutorial_of_sklearn_crfsuite():
+    """Dicts in, labels out: its class has become ours, and the rest stands as it does there."""
+
+    def word2features(sent, i):
+        word = sent[i][0]
+        found = {"bias": 1.0, "word.lower()": word.lower(), "word[-3:]": word[-3:],
+                 "word.isupper()": word.isupper(), "word.isdigit()": word.isdigit()}  # fmt: skip
+        if i > 0:
+            found.update({"-1:word.lower()": sent[i - 1][0].lower(), "-1:postag": sent[i - 1][1]})
+        else:
+            found["BOS"] = True
+        return found
+
+    sentences = so.datasets.make_sentences(60, seed=0)
+    rows = [s.rows for s in sentences]
+    X = [[word2features(s, i) for i in range(len(s))] for s in rows]
+    y = [[label for _, _, label in s] for s in rows]
+    crf = so.StructuredClassifier(so.Chain(), so.M3N(C=1.0), features=so.DictFeatures(), tol=0.05)
+    crf.fit(X[:40], y[:40])
+    labels = list(crf.classes_)
+    labels.remove("O")
+    y_pred = crf.predict(X[40:])
+    assert so.metrics.token_accuracy(y[40:], y_pred) > 0.8
+    assert crf.score(X[40:], y[40:]) == pytest.approx(so.metrics.token_accuracy(y[40:], y_pred))
+    assert [len(crf.top_weights(label, 5)) for label in labels] == [5] * len(labels)
+    search = GridSearchCV(crf, {"formulation__C": [0.1, 1.0]}, cv=2,
+                          scoring=so.metrics.scorer("span_f1"))  # fmt: skip
+    assert search.fit(X[:20], y[:20]).best_estimator_.predict(X[:1])

@@ -95,8 +95,9 @@ class Chain(LabelledStructure):
         check_decoder(self.decoder)
         check_lengths(X, Y)
         fitted = self._with_labels(Y)
-        # pack checks the other inputs; a matrix is no list of them, and is told so here
-        fitted.n_inputs_ = stack_sequences(X if sp.issparse(X) else [X[0]]).matrix.shape[1]
+        # pack checks the other inputs; a matrix or frame is no list of them, and is told so here
+        whole = sp.issparse(X) or hasattr(X, "columns")
+        fitted.n_inputs_ = stack_sequences(X if whole else [X[0]]).matrix.shape[1]
         if self.transitions is not None:
             fitted.allowed_ = allowed_pairs(self.transitions, fitted.labels_)
         n_labels = len(fitted.labels_)

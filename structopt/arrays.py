@@ -170,13 +170,15 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
         raise InvalidInputError("The data set is empty: give at least one example.")
     lengths = [block.shape[0] for block in blocks]
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-    one = np.eye(1, blocks[0].shape[1])
+    width = blocks[0].shape[1]
     if any(sp.issparse(block) for block in blocks):
+        # not from the dense row, which may have 10^5 zeros to look through
+        one = sp.csr_array(([1.0], [0], [0, 1]), shape=(1, width))
         whole = sp.vstack([sp.csr_array(block) for block in (*blocks, one)], format="csr")
         rows = (whole.data[:-1], whole.indices[:-1], whole.indptr[:-1])
         matrix = sp.csr_array(rows, shape=(int(offsets[-1]), whole.shape[1]))
     else:
-        whole = np.concatenate([*blocks, one])
+        whole = np.concatenate([*blocks, np.eye(1, width)])
         matrix = whole[:-1]
     bad = first_not_finite(matrix)
     if bad is not None:

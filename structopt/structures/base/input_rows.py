@@ -109,6 +109,13 @@ class InputRows:
         rows = self._rows
         if self.few:
             return np.asarray(part_scores(*rows, weights, n_labels))
+        ends, indices, data = rows
+        first, stop = ends[0], ends[-1]
+        if 4 * (stop - first) < self.n_inputs:  # a few words among many: only their weights
+            used, local = np.unique(indices[first:stop], return_inverse=True)
+            columns = np.array(weights.reshape(n_labels, -1)[:, used].T, order="C")
+            own = (ends - first, local.astype(indices.dtype), data[first:stop])
+            return np.asarray(sparse_scores(*own, columns))
         if n_labels == 1:  # a copy: weights that are read-only would be compiled anew
             return np.asarray(part_scores(*rows, np.array(weights), 1))
         columns = np.array(weights.reshape(n_labels, -1).T, order="C")

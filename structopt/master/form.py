@@ -19,8 +19,9 @@ from structopt.errors import IncompatibleError
 from structopt.master.ball import l1_radius
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.value import ValueAt, value_at
 from structopt.structures.base.oracles import Oracle
-from structopt.structures.base.shard import Answers, excess_of
+from structopt.structures.base.shard import Answers
 
 
 @dataclass(frozen=True)
@@ -96,23 +97,15 @@ class HingeForm:
         """Return R(w)."""
         return float(0.5 * self.curvature @ (weights * weights) + self.l1 @ np.abs(weights))
 
-    def hinges(self, answers: list[Answers]) -> Floats:
-        """Return (an upper bound on) every example's hinge from a pass over the data set."""
-        loss = np.concatenate([a.loss for a in answers])
-        score = np.concatenate([a.score for a in answers])
-        margin, scale = self.oracle.margin(loss), self.oracle.scale(loss)
-        with np.errstate(invalid="ignore"):
-            short = margin - scale * (score - excess_of(answers))
-            hinge = np.where(np.isfinite(score), short, 0.0)
-        return np.maximum(hinge, 0.0)
+    def at(self, weights: Floats, answers: list[Answers]) -> ValueAt:
+        """Return P(w) and the hinges from a pass over the data set."""
+        return value_at(self.oracle, self.cost, answers, self.regulariser(weights))
 
     def value(self, weights: Floats, data: DataSet) -> float:
         """Return P(w) from one exact oracle pass; infinite where w breaks its bounds."""
         if np.any(weights < self.lb) or np.any(weights > self.ub):
             return np.inf
-        return self.regulariser(weights) + float(
-            self.cost @ self.hinges(data.ask(self.oracle, weights))
-        )
+        return self.at(weights, data.ask(self.oracle, weights)).value
 
 
 def other_than_hinges(master: RestrictedMaster) -> str | None:

@@ -1,8 +1,7 @@
 r"""One oracle pass at a master's solution: which rows are violated, and the true objective there.
 
 The objective at weights w is a minimum over the slacks, so the slacks are raised to what the exact
-oracles ask for: for each family, the answer's row ``factor * w.delta + gamma * xi >= lower`` gives
-``xi = max(0, (lower - factor * w.delta) / gamma)``. That value is an upper bound on the optimum,
+oracles ask for (:mod:`structopt.master.value`). That value is an upper bound on the optimum,
 whatever the master's own slacks were.
 
 Families without slacks are hard: where they are violated, the point moves towards a point that
@@ -25,9 +24,9 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, base_matrix
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.value import raise_slacks, shortfall
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, excess_of
@@ -81,9 +80,17 @@ class Separation:
 
 
 def separate(
-    master: RestrictedMaster, data: DataSet, x: Floats, inside: Inside | None = None
+    master: RestrictedMaster,
+    data: DataSet,
+    x: Floats,
+    inside: Inside | None = None,
+    objective: Callable[[Floats], float] | None = None,
 ) -> Separation:
-    """Ask every family's oracle at the weights in ``x``; ``inside`` is a point to retreat to."""
+    """Ask every family's oracle at the weights in ``x``; ``inside`` is a point to retreat to.
+
+    ``objective`` takes the place of the master's own, for a master that stands for another problem.
+    """
+    objective = master.objective if objective is None else objective
     ask = _Asking(master, data, x)
     raised = x.copy()
     raised[master.slack_columns] = 0.0
@@ -92,7 +99,7 @@ def separate(
     hard: dict[int, float] = {}
     for number in range(len(master.families)):
         cuts, directed = ask.rows(number)
-        signed = _raise_slacks(master, cuts, cuts.excess, bare, raised)
+        signed = raise_slacks(master, cuts, cuts.excess, bare, raised)
         lifted.append(cuts)
         if signed > -np.inf:
             hard[number] = signed
@@ -115,8 +122,13 @@ def separate(
         exact = exact and proven
     residual = 0.0 if master.program is None else master.program.residual(raised)
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
-    value = master.objective(raised)
-    rounding = 0.0 if violated else value - _without_excess(master, lifted, bare, value)
+    value = objective(raised)
+    rounding = 0.0
+    if not violated and any(np.any(cuts.excess > 0) for cuts in lifted):
+        least = bare.copy()
+        for cuts in lifted:
+            raise_slacks(master, cuts, 0.0 * cuts.excess, bare, least)
+        rounding = max(0.0, value - objective(least))
     return Separation(raised, value, residual, worst, found, here, exact, rounding)
 
 
@@ -166,7 +178,7 @@ def _lowered(
     raised = bare.copy()
     for number in soft:
         cuts, _ = ask.rows(number)
-        _raise_slacks(master, cuts, cuts.excess, bare, raised)
+        raise_slacks(master, cuts, cuts.excess, bare, raised)
     return raised, ask.exact()
 
 
@@ -193,7 +205,7 @@ def _jointly(
 ) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
     each, directed = _one_by_one(data, oracle, family, answers)
     hinge = oracle.hinge(each.loss, each.score)
-    most = np.maximum(hinge + each.scale * each.excess, 0.0)
+    most = np.maximum(shortfall(each.margin, each.scale, each.score, each.excess), 0.0)
     chosen = each.take(np.flatnonzero(hinge > 0))
     weight = data.sample_weight[chosen.example]
     everyone = data.sample_weight[each.example]
@@ -217,42 +229,3 @@ def _jointly(
         return replace(cut, directions=Directions.rows(0, 1), base=base)
 
     return total, summed
-
-
-def _without_excess(
-    master: RestrictedMaster, lifted: list[Cuts], bare: Floats, value: float
-) -> float:
-    """Return what the objective would be if the oracles' answers were exact."""
-    if not any(np.any(cuts.excess > 0) for cuts in lifted):
-        return value
-    raised = bare.copy()
-    for cuts in lifted:
-        _raise_slacks(master, cuts, 0.0 * cuts.excess, bare, raised)
-    return min(value, master.objective(raised))
-
-
-def _raise_slacks(
-    master: RestrictedMaster, cuts: Cuts, excess: Floats, bare: Floats, raised: Floats
-) -> float:
-    """Raise slacks in ``raised`` until the rows hold, for the true answers too.
-
-    Return the largest signed violation of rows without a slack, -inf if there are none.
-    """
-    is_slack = np.zeros(master.size, dtype=bool)
-    is_slack[master.slack_columns] = True
-    extra = cuts.extra
-    row = np.repeat(np.arange(len(cuts)), np.diff(extra.indptr))
-    entry = is_slack[extra.indices] & (extra.data != 0)
-    row, column, gamma = row[entry], extra.indices[entry], extra.data[entry]
-    if len(np.unique(row)) < len(row):
-        raise IncompatibleError("A cut may touch one slack; this rule touches several.")
-    value = cuts.factor * cuts.score + extra @ bare
-    more = np.abs(cuts.factor) * excess
-    below, above = cuts.lower - value + more, cuts.upper - value - more
-    short = np.where(gamma > 0, below[row], above[row])
-    needed = np.where(np.isfinite(short), short / gamma, 0.0)
-    np.maximum.at(raised, column, needed)
-    tight = np.ones(len(cuts), dtype=bool)
-    tight[row] = False
-    violation = np.maximum(below, -above)[tight]
-    return float(violation.max(initial=-np.inf))

@@ -228,9 +228,13 @@ class CuttingPlane(Method):
 
     def _evaluate(self, x: Floats) -> Separation:
         """Ask the oracles at x: the cuts that it breaks, and the objective."""
-        separation = separate(self.master, self.data, x, self._inside)
+        separation = separate(self.master, self.data, x, self._inside, self._objective)
         self._proven = self._proven and separation.exact
         return separation
+
+    def _objective(self, x: Floats) -> float:
+        """Return the formulation's objective at a point over all columns."""
+        return self.master.objective(x)
 
     def _separate(self, x: Floats) -> Separation:
         """Ask the oracles at x and keep what was evaluated if it is the best so far."""

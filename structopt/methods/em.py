@@ -20,7 +20,6 @@ single rounds do not.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal, Unpack
 
 import numpy as np
@@ -162,13 +161,11 @@ class EM(CuttingPlane):
             solution.x[self.master.weight_columns][self._off] = 0.0
         return solution
 
-    def _evaluate(self, x: Floats) -> Separation:
-        """Ask the oracles at x: the cuts that it breaks, and the true objective."""
-        separation = super()._evaluate(x)
-        weights = x[self.master.weight_columns]
-        # the master's own regulariser is the quadratic at scales of 1
-        hinges = separation.value - 0.5 * float(weights @ weights)
-        return replace(separation, value=self.formulation.regulariser(weights) + hinges)
+    def _objective(self, x: Floats) -> float:
+        """Return the formulation's objective; the master's own is that at scales of 1."""
+        slacks = x[self.master.slack_columns]
+        paid = self.formulation.regulariser(x[self.master.weight_columns])
+        return paid + self.formulation.C * float(slacks.sum())
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound by the multipliers of this round and by averages."""

@@ -158,7 +158,7 @@ def test_without_regulariser_validation_data_choose():
         a != b for a, b in zip(structure.predict(X[40:], result.weights), y[40:], strict=True)
     )
     assert 1 - wrong / 20 == pytest.approx(stop.best_score) == max(stop.scores)
-    assert result.certificate.primal == pytest.approx(method._form.primal(result.weights)[0])
+    assert result.certificate.primal == pytest.approx(method._form.primal(result.weights).value)
 
 
 def test_early_stopping_through_the_estimator_does_not_warn():

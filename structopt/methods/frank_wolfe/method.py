@@ -207,12 +207,11 @@ class FrankWolfe(Method):
         """Ask about all examples at the current weights; return P there."""
         weights = self._blocks.weights
         answers = self.data.ask(self._form.oracle, weights)
-        hinges = self._form.hinges(answers)
-        value = self._form.regulariser(weights) + float(self._form.cost @ hinges)
-        self._offer(weights, value)
+        found = self._form.at(weights, answers)
+        self._offer(weights, found.value)
         self._pending, self._fresh = self._finder.all(answers), True
-        self._proven = self._proven and all(a.exact for a in answers)
-        return value
+        self._proven = self._proven and found.exact
+        return found.value
 
     def _stalled(self) -> bool:
         return self._still >= 3

@@ -28,6 +28,7 @@ from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
+from structopt.master.value import value_at
 from structopt.methods.kernel_dual.kernels import balance
 from structopt.methods.method import Method
 from structopt.parameters import Seed
@@ -110,15 +111,15 @@ class KernelDual(Method):
             asking += self._visit(i)
         visited = time.perf_counter()
         answers = self.data.ask(self._form.oracle, self.beta)
-        norm = self._squared_norm()
-        value = 0.5 * self._curvature * norm + float(self._form.cost @ self._form.hinges(answers))
+        paid = 0.5 * self._curvature * self._squared_norm()
+        found = value_at(self._form.oracle, self._form.cost, answers, paid)
         asked = time.perf_counter()
         gains = [m @ a for m, a in zip(self._margins, self._shares, strict=True)]
-        self._dual = max(self._dual, float(self._form.cost @ gains) - 0.5 * self._curvature * norm)
-        self._offer(self.beta, value)
+        self._dual = max(self._dual, float(self._form.cost @ gains) - paid)
+        self._offer(self.beta, found.value)
         return self._record(
-            value=value,
-            violation=float(self._form.hinges(answers).max(initial=0.0)),
+            value=found.value,
+            violation=float(found.hinges.max(initial=0.0)),
             cuts=sum(len(m) - 1 for m in self._margins),
             nonzeros=int(np.count_nonzero(self.beta)),
             iterations=self.data.n_examples,

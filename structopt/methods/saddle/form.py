@@ -31,8 +31,8 @@ from structopt.master.declare import RestrictedMaster
 from structopt.master.form import other_than_hinges
 from structopt.master.lagrangian import Lagrangian, Priced
 from structopt.master.program import Program
+from structopt.master.value import ValueAt, value_at
 from structopt.structures.base.oracles import loss_augmented
-from structopt.structures.base.shard import excess_of
 
 
 class SaddleForm:
@@ -111,19 +111,10 @@ class SaddleForm:
         return found.x[p.weights], found.static_duals
 
     # ------------------------------------------------------------------ exact values
-    def regulariser(self, weights: Floats) -> float:
-        """Return sum_j 1/2 p_j w_j^2."""
-        return float(0.5 * self.curvature @ (weights * weights))
-
-    def primal(self, weights: Floats) -> tuple[float, bool]:
-        """Return P(w) from one pass, and whether the oracles prove their answers."""
-        answers = self.data.ask(loss_augmented, weights)
-        loss = np.concatenate([a.loss for a in answers])
-        score = np.concatenate([a.score for a in answers])
-        with np.errstate(invalid="ignore"):
-            short = np.where(np.isfinite(score), loss - (score - excess_of(answers)), 0.0)
-        value = self.regulariser(weights) + float(self.cost @ np.maximum(short, 0.0))
-        return value, all(a.exact for a in answers)
+    def primal(self, weights: Floats) -> ValueAt:
+        """Return P(w) from one pass."""
+        paid = float(0.5 * self.curvature @ (weights * weights))
+        return value_at(loss_augmented, self.cost, self.data.ask(loss_augmented, weights), paid)
 
     def residual(self, weights: Floats) -> float:
         """Return by how much weights break the bounds of W (rows are left to the projection)."""

@@ -46,11 +46,11 @@ class SaddleMethod(Method):
 
     def _judge(self, weights: Floats) -> Iterate:
         """Evaluate P by an exact pass and offer the weights."""
-        value, proven = self._form.primal(weights)
-        self._proven = self._proven and proven
-        found = Iterate(weights, value, self._form.residual(weights))
-        self._offer(*found)
-        return found
+        found = self._form.primal(weights)
+        self._proven = self._proven and found.exact
+        judged = Iterate(weights, found.value, self._form.residual(weights))
+        self._offer(*judged)
+        return judged
 
     def _raise(self, gradient: Floats, loss: float) -> float:
         """Raise the lower bound to D at a point of Z; return D there."""

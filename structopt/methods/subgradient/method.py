@@ -187,10 +187,10 @@ class Subgradient(Method):
         """Offer weights with their exact objective; return M and V of the planes there."""
         start = time.perf_counter()
         answers = self.data.ask(self._form.oracle, weights)
-        hinges = self._form.hinges(answers)
-        self._value = self._form.regulariser(weights) + float(self._form.cost @ hinges)
-        self._violation = float(hinges[self._present].max(initial=0.0))
-        self._proven = self._proven and all(a.exact for a in answers)
+        found = self._form.at(weights, answers)
+        self._value = found.value
+        self._violation = float(found.hinges[self._present].max(initial=0.0))
+        self._proven = self._proven and found.exact
         self._offer(weights, self._value, self._descent.residual(weights))
         planes = self._finder.all(answers)
         margin = float(self._form.cost[planes.examples] @ planes.margins)

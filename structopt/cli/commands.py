@@ -23,6 +23,7 @@ USAGE, INTERRUPTED, PIPE = 2, 130, 141
 
 COMMANDS = {
     "train": ("cli.train:Train", "learn to tag sequences from a file and write the model"),
+    "tune": ("cli.tune:Tune", "which price of errors (C) predicts best, by cross-validation"),
     "predict": ("cli.predict:Predict", "tag sequences with a model"),
     "evaluate": ("cli.evaluate:Evaluate", "score a model, or a file with gold and predicted tags"),
     "explain": ("cli.explain:Explain", "what a model has learned, and why it tags as it does"),
@@ -135,4 +136,5 @@ def _parser(given: Sequence[str]) -> tuple[argparse.ArgumentParser, type[Command
             module, _, kind = home.partition(":")
             command = getattr(importlib.import_module(f"structopt.{module}"), kind)
             declare(command, sub)
+            sub.description, sub.epilog = f"{help}.".capitalize(), getattr(command, "example", None)
     return parser, command

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from structopt.cli.sequences import data_argument, format_argument, known_width, read_sequences
 from structopt.datasets.columns import read_columns
@@ -17,6 +17,8 @@ from structopt.structures.chain.transitions import split_tag
 @dataclass
 class Evaluate(Command):
     """Print accuracies, and spans by type if the tags are BIO or BIOES."""
+
+    example: ClassVar[str] = "example: structopt evaluate test.txt --model chunker.model"
 
     data: str = data_argument(
         "tagged sequences; without --model columns whose last two are gold and predicted tag"

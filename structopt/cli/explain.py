@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from structopt.cli.sequences import format_argument, known_width, read_sequences
 from structopt.lab.harness.arguments import Command, argument
@@ -12,6 +13,8 @@ from structopt.learn.model_file import load_model
 @dataclass
 class Explain(Command):
     """Print the largest weights of every tag, or the reasons for every tag of some sequences."""
+
+    example: ClassVar[str] = "example: structopt explain chunker.model test.txt --n 1 --top 3"
 
     model: str = argument("", "a model that `structopt train` wrote", flag="MODEL")
     data: str | None = argument(

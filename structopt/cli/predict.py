@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
+from typing import ClassVar
 
 from structopt.cli.sequences import data_argument, format_argument, known_width, read_sequences
 from structopt.files import write_atomically
@@ -14,6 +15,8 @@ from structopt.learn.model_file import load_model
 @dataclass
 class Predict(Command):
     """Write every token with the tag that the model gives it."""
+
+    example: ClassVar[str] = "example: structopt predict chunker.model new.txt > tagged.txt"
 
     model: str = argument("", "a model that `structopt train` wrote", flag="MODEL")
     data: str = data_argument()

@@ -2,79 +2,45 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 from sklearn.pipeline import Pipeline
 
-from structopt import names
-from structopt.cli.sequences import Sequences, data_argument, format_argument, read_sequences
-from structopt.errors import ConvergenceWarning, InvalidInputError
-from structopt.features.columns import ColumnFeatures
-from structopt.features.dicts import DictFeatures
-from structopt.features.templates import read_templates
-from structopt.lab.harness.arguments import Command, argument
+from structopt.cli.recipe import Recipe
+from structopt.cli.sequences import read_sequences
+from structopt.errors import ConvergenceWarning
+from structopt.lab.harness.arguments import argument
 from structopt.learn.early_stopping import EarlyStopping
-from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.model_file import save_model
-from structopt.structures.chain.structure import Chain
 
 
 @dataclass
-class Train(Command):
+class Train(Recipe):
     """Learn to tag sequences and write the model."""
 
-    data: str = data_argument("file with tagged sequences, or - for standard input")
+    example: ClassVar[str] = (
+        "example: structopt train train.txt --model chunker.model "
+        "--features '0[-1..1].lower' '0[0].suffix3' --C 0.1 --valid dev.txt"
+    )
+
     model: str = argument(
         "", "file to write the model to", required=True, metavar="FILE", last=True
     )
-    format: str | None = format_argument()
-    template: str | None = argument(
-        None, "template file of CRF++ that says which features there are", metavar="FILE",
-        one_of="features", last=True,
-    )  # fmt: skip
-    features: Sequence[str] | None = argument(
-        None, "templates such as '0[-2..2].lower' '0[0].suffix3' '1[-1]|1[0]'", nargs="+",
-        one_of="features", metavar="TEMPLATE", last=True,
-    )  # fmt: skip
-    min_count: int = argument(1, "leave out features that occur fewer times", last=True)
-    transitions: str = argument(
-        "auto", "which tags may follow which: bio, bioes or any (auto: bio if the tags are)",
-        choices=("auto", "bio", "bioes", "any"), last=True,
-    )  # fmt: skip
-    formulation: str = argument("m3n", "what is minimised: m3n, structsvm, l1m3n, ...", last=True)
     C: float = argument(1.0, "price of errors against simple weights", last=True)
-    method: str = argument(
-        "auto", "how it is learned: auto, frank-wolfe, perceptron, ...", last=True
-    )
-    tol: float = argument(0.01, "relative certified gap to stop at", last=True)
-    max_iter: int | None = argument(None, "rounds at most", type=int, metavar="N", last=True)
-    time_limit: float | None = argument(
-        None, "seconds after which no new round begins", type=float, metavar="S", last=True
-    )
     valid: str | None = argument(
         None, "tagged sequences on which learning stops early", metavar="FILE", last=True
     )
-    seed: int = argument(0, "of whatever is drawn at random", last=True)
-    quiet: bool = argument(False, "say nothing but errors", last=True)
 
     def execute(self, command: str) -> int:
         """Read, learn, write; 1 if the run ended before its tolerance."""
-        formulation = _formulation(self.formulation)(C=self.C)
         given = read_sequences(self.data, self.format)
         X, Y = given.tagged(self.data)
-        features = self._features(given)
+        model, features = self.classifier(Y, self.C), self.made_features(given)
         rows = features.fit_transform(X)
-        model = StructuredClassifier(
-            Chain(transitions=self._transitions(Y), boundaries=True), formulation,
-            method=self.method, tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit,
-            random_state=self.seed if self._draws() else None, verbose=not self.quiet,
-        )  # fmt: skip
         tags = {tag for y in Y for tag in y}
-        self._say(
+        self.say(
             f"{len(X)} sequences, {sum(map(len, Y))} tokens, {len(tags)} tags, "
             f"{features.n_features_out_} features"
         )
@@ -87,69 +53,11 @@ class Train(Command):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # said below
             model.fit(rows, Y)
-        self._say(str(model.result_))
+        self.say(str(model.result_))
         if stop is not None:
-            self._say(f"best on {self.valid}: {100 * stop.best_score:.2f}% of tags")
+            self.say(f"best on {self.valid}: {100 * stop.best_score:.2f}% of tags")
             model.set_params(callbacks=())
         save_model(Pipeline([("features", features), ("model", model)]), self.model)
-        self._say(f"written: {self.model}")
+        self.say(f"written: {self.model}")
         status = model.result_.status
         return 0 if model.result_.certificate.certified or status == "early_stopping" else 1
-
-    def _features(self, given: Sequences) -> Any:
-        if not given.width:
-            if self.template or self.features:
-                raise InvalidInputError("Templates are for columns; these tokens are mappings.")
-            return DictFeatures(min_count=self.min_count)
-        templates = list(self.features or default_templates(given.width))
-        if self.template is not None:
-            templates = read_templates(self.template)
-        columns = tuple(f"column{k}" for k in range(given.width))
-        return ColumnFeatures(templates, columns=columns, min_count=self.min_count)
-
-    def _transitions(self, Y: list[Any]) -> str | None:
-        if self.transitions != "auto":
-            return None if self.transitions == "any" else self.transitions
-        from structopt.structures.chain.transitions import allowed_pairs, split_tag
-
-        tags = sorted({str(tag) for y in Y for tag in y})
-        if not all(map(split_tag, tags)) or not any(tag.startswith("I-") for tag in tags):
-            return None
-        place = {tag: k for k, tag in enumerate(tags)}
-        may = allowed_pairs("bio", tags)
-        legal = all(
-            may[place.get(a, len(tags)), place[b]]
-            for y in Y
-            for a, b in zip(["", *map(str, y)], map(str, y), strict=False)
-        )
-        return "bio" if legal else None
-
-    def _draws(self) -> bool:
-        """Whether the method draws at random."""
-        from structopt.methods import registry
-
-        return "random_state" in registry.make(self.method).options()
-
-    def _say(self, text: str) -> None:
-        if not self.quiet:
-            print(text, file=sys.stderr)
-
-
-def default_templates(width: int) -> list[str]:
-    """Return templates that do for words, and for any other columns beside them.
-
-    >>> default_templates(2)[-3:]
-    ['1[-2..2]', '1[-1]|1[0]', '1[0]|1[1]']
-    """
-    ends = [f"0[0].{end}{n}" for end in ("prefix", "suffix") for n in (1, 2, 3)]
-    found = ["0[0]", "0[-2..2].lower", "0[-1..1].shape", *ends]
-    for k in range(1, width):
-        found += [f"{k}[-2..2]", f"{k}[-1]|{k}[0]", f"{k}[0]|{k}[1]"]
-    return found
-
-
-def _formulation(name: str) -> Any:
-    known = {entry.name.lower(): entry for entry in names.of_kind("formulation")}
-    if name.lower() not in known:
-        raise InvalidInputError(f"There is no formulation {name!r}; choose one of {sorted(known)}.")
-    return known[name.lower()].load()

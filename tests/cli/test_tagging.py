@@ -143,6 +143,24 @@ def test_options_of_training(folder, tmp_path, capsys):
     assert so.load_model(model).predict([[["it", "PRP"]]])
 
 
+def test_tuning(folder, capsys):
+    options = ["--C", "1", "1e-6", "--folds", "2", "--score", "span_f1", "--tol", "0.1", "--quiet"]
+    assert main(["tune", str(folder / "train.txt"), *options]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith("C = 1e-06: ")
+    assert second.startswith("C = 1: ")
+    assert second.endswith("  <- best")
+    assert main(["tune", str(folder / "train.txt"), "--folds", "1"]) == 2
+    assert "--folds is 1" in capsys.readouterr().err
+
+
+def test_help_shows_an_example(capsys):
+    for name in ("train", "tune", "predict", "evaluate", "explain"):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        assert f"example: structopt {name} " in capsys.readouterr().out
+
+
 def test_samples(tmp_path):
     for name, seed in (("a", 0), ("b", 0), ("c", 1)):
         done = main(
@@ -165,7 +183,7 @@ def test_bad_usage_is_one_line(folder, tmp_path, capsys):
     broken = tmp_path / "broken"
     broken.write_bytes((folder / "model.txt").read_bytes()[:1000])
     for arguments, message in (
-        (["train", str(tmp_path / "no"), "--model", new], "No such file"),
+        (["train", str(tmp_path / "no"), "--model", new], "file"),
         (["train", str(one), "--model", new], "has 1 columns; expected at least 2"),
         (["train", str(latin), "--model", new], "latin, line 2: not UTF-8"),
         (["train", train, "--model", new, "--formulation", "m4n"], "no formulation 'm4n'"),
@@ -174,7 +192,7 @@ def test_bad_usage_is_one_line(folder, tmp_path, capsys):
         (["train", train, "--model", new, "--features", "7[0]"], "no column 7"),
         (["train", train, "--model", new, "--C", "-1"], "C"),
         (["train", attributes, "--model", new, "--features", "0[0]"], "mappings"),
-        (["predict", str(tmp_path / "no"), train], "No such file"),
+        (["predict", str(tmp_path / "no"), train], "file"),
         (["predict", train, train], "not a whole .npz file"),
         (["predict", str(broken), train], "not a whole .npz file"),
         (["predict", model, str(one)], "has 1 columns; expected 2, or 3 with the tag"),

@@ -1,0 +1,63 @@
+"""``structopt tune``: which C predicts best, by cross-validation."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from sklearn.base import clone
+from sklearn.model_selection import KFold
+
+from structopt.cli.recipe import Recipe
+from structopt.cli.sequences import read_sequences
+from structopt.errors import ConvergenceWarning, InvalidInputError
+from structopt.lab.harness.arguments import argument
+from structopt.learn.metrics import bootstrap_interval
+from structopt.learn.path import fit_path
+
+SCORES = ("span_f1", "token_accuracy", "sequence_accuracy")
+
+
+@dataclass
+class Tune(Recipe):
+    """Compare values of C by cross-validation: each value goes on where the one before ended."""
+
+    example: ClassVar[str] = "example: structopt tune train.txt --C 0.01 0.1 1 --score span_f1"
+
+    C: Sequence[float] = argument(
+        (0.01, 0.1, 1.0), "values to try (0.01 0.1 1)", nargs="+", type=float, metavar="X",
+        last=True,
+    )  # fmt: skip
+    folds: int = argument(3, "parts of the data, each of which is predicted once", last=True)
+    score: str = argument("token_accuracy", "what counts", choices=SCORES, last=True)
+
+    def execute(self, command: str) -> int:
+        """Read, learn and predict for every fold and value, print a line a value."""
+        X, Y = (given := read_sequences(self.data, self.format)).tagged(self.data)
+        if not 2 <= self.folds <= len(X):
+            raise InvalidInputError(
+                f"--folds is {self.folds}; it must lie between 2 and the {len(X)} sequences."
+            )
+        values, found = sorted(set(self.C)), [[None] * len(X) for _ in set(self.C)]
+        model, features = self.classifier(Y, values[0]), self.made_features(given)
+        folds: Any = KFold(self.folds, shuffle=True, random_state=self.seed)
+        for place, (seen, new) in enumerate(folds.split(X), 1):
+            self.say(f"fold {place} of {self.folds}")
+            made = clone(features)
+            rows = made.fit_transform([X[i] for i in seen])
+            test = made.transform([X[i] for i in new])
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)  # compared as they are
+                path = fit_path(model, rows, [Y[i] for i in seen], values)
+            for outputs, fitted in zip(found, path.models, strict=True):
+                for i, output in zip(new, fitted.predict(test), strict=True):
+                    outputs[i] = output
+        scores = [bootstrap_interval(self.score, Y, outputs, random_state=0) for outputs in found]
+        best = max(range(len(values)), key=lambda k: scores[k].value)
+        for k, (C, score) in enumerate(zip(values, scores, strict=True)):
+            spread = f"{100 * score.low:.2f} to {100 * score.high:.2f}"
+            mark = "  <- best" if k == best else ""
+            print(f"C = {C:g}: {100 * score.value:.2f}% ({spread}){mark}")
+        return 0

@@ -32,6 +32,7 @@ from structopt.master.cuts import Cuts
 from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import ROUNDING, Program, one_sided, sided
 from structopt.master.rest import resting_points, resting_range
+from structopt.master.slacks import Slacks
 
 _POLISHINGS = 5
 """Least-squares steps on static multipliers at most; two or three suffice where any do."""
@@ -114,6 +115,8 @@ class Lagrangian:
         self._curvature = np.asarray(program.P.diagonal())
         free = ~self._coupled & (self._curvature == 0)
         self._floor, self._ceiling = resting_range(program, free)
+        self._slack = np.zeros(program.size, dtype=bool)
+        self._slack[program.slacks] = np.isfinite(self._floor[program.slacks])
         # where every column rests at 0 unless pulled beyond these, none adds to the bound
         rests = free & (program.lb <= 0) & (program.ub >= 0)
         self._pulls = None
@@ -151,7 +154,8 @@ class Lagrangian:
     def price(self, rows: Cuts, cut_duals: Floats, static_duals: Floats | None) -> Priced:
         """Return what the bound needs of the multipliers, signs and slacks repaired."""
         p = self.program
-        y = self._rest_slacks(rows, one_sided(cut_duals, rows.lower, rows.upper))
+        y = one_sided(cut_duals, rows.lower, rows.upper)
+        y = Slacks.of(rows.extra, self._slack).rest(y, p.q)
         given = np.zeros(len(p.lower)) if static_duals is None else static_duals
         static = one_sided(given, p.lower, p.upper)
         return Priced(rows.pull(p, y), sided(y, rows.lower, rows.upper), static)
@@ -176,23 +180,6 @@ class Lagrangian:
             reduced = (1 - t) * self._anchor + t * reduced
         bound = gain + sided(static, p.lower, p.upper)
         return float(bound + self._separable(reduced) + self._block(reduced, x) + p.offset)
-
-    def _rest_slacks(self, rows: Cuts, y: Floats) -> Floats:
-        p = self.program
-        slack = np.zeros(p.size, dtype=bool)
-        slack[p.slacks] = np.isfinite(self._floor[p.slacks])
-        column, row = rows.extra.indices, np.repeat(np.arange(len(y)), np.diff(rows.extra.indptr))
-        load = rows.extra.data * y[row]
-        counts = slack[column] & (load > 0)
-        total = np.bincount(column[counts], load[counts], minlength=p.size)
-        over = (total > p.q) & (total > 0)  # a weight may have a cost below 0
-        if not np.any(over):
-            return y
-        factor = np.ones(p.size)
-        factor[over] = np.maximum(p.q[over], 0.0) / total[over]
-        shrink = np.ones(len(y))
-        np.minimum.at(shrink, row[counts], factor[column[counts]])
-        return y * shrink
 
     def _overshoot(self, reduced: Floats) -> float:
         """Return by how much the columns without curvature miss their rest, 0 up to rounding."""

@@ -25,6 +25,7 @@ from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.slacks import Slacks
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, excess_of
 
@@ -74,19 +75,13 @@ def raise_slacks(
     """
     is_slack = np.zeros(master.size, dtype=bool)
     is_slack[master.slack_columns] = True
-    extra = cuts.extra
-    row = np.repeat(np.arange(len(cuts)), np.diff(extra.indptr))
-    entry = is_slack[extra.indices] & (extra.data != 0)
-    row, column, gamma = row[entry], extra.indices[entry], extra.data[entry]
-    if len(np.unique(row)) < len(row):
+    slacks = Slacks.of(cuts.extra, is_slack)
+    tight = np.ones(len(cuts), dtype=bool)
+    tight[slacks.row] = False
+    if np.sum(~tight) < len(slacks.row):
         raise IncompatibleError("A cut may touch one slack; this rule touches several.")
-    rest = extra @ bare
+    rest = cuts.extra @ bare
     below = shortfall(cuts.lower - rest, cuts.factor, cuts.score, excess)
     above = shortfall(rest - cuts.upper, -cuts.factor, cuts.score, excess)
-    short = np.where(gamma > 0, below[row], above[row])
-    needed = np.where(np.isfinite(short), short / np.abs(gamma), 0.0)
-    np.maximum.at(raised, column, needed)
-    tight = np.ones(len(cuts), dtype=bool)
-    tight[row] = False
-    violation = np.maximum(below, above)[tight]
-    return float(violation.max(initial=-np.inf))
+    slacks.lift(raised, bare, below, above)
+    return float(np.maximum(below, above)[tight].max(initial=-np.inf))

@@ -29,6 +29,7 @@ from structopt.arrays import Floats
 from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import ROUNDING, Program, one_sided
 from structopt.master.rest import resting_points, resting_range
+from structopt.master.slacks import Slacks
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ class Judge:
     def assess(self, x: Floats, y: Floats) -> Assessment:
         """Repair (x, y) and say what it is worth."""
         p = self.problem
-        x, y = self._raise_slacks(np.clip(x, p.lb, p.ub)), self._rest_slacks(self.signed(y))
+        x, y = self._raise_slacks(np.clip(x, p.lb, p.ub)), self._slacks.rest(self.signed(y), p.q)
         Ax, Px, pull = p.A @ x, p.P @ x, p.A.T @ y
         linear = p.q + Px if self._linearised else p.q
         reduced = linear - pull
@@ -119,36 +120,25 @@ class Judge:
         column, data = p.A.indices, p.A.data
         helps = np.where(data > 0, np.isposinf(p.upper[row]), np.isneginf(p.lower[row]))
         flat[column[~helps & (data != 0)]] = False
-        entry = np.flatnonzero(flat[column] & (data != 0))
-        entry = entry[np.unique(row[entry], return_index=True)[1]]
-        self._row, self._slack, self._gamma = row[entry], column[entry], data[entry]
+        every = Slacks.of(p.A, flat)
+        self._slacks = every.take(np.unique(every.row, return_index=True)[1])
         alone = np.ones(len(p.q), dtype=bool)  # a slack that shares a row is raised, never lowered
-        shared = np.bincount(row[flat[column] & (data != 0)], minlength=len(p.lower)) > 1
+        shared = np.bincount(every.row, minlength=len(p.lower)) > 1
         alone[column[shared[row]]] = False
-        self._lowered = np.unique(self._slack[alone[self._slack]])
+        lowered = np.unique(self._slacks.column)
+        self._lowered = lowered[alone[lowered]]
 
     def _raise_slacks(self, x: Floats) -> Floats:
         p = self.problem
-        if not len(self._row):
-            return x
-        x[self._lowered] = p.lb[self._lowered]
-        short = np.where(self._gamma > 0, p.lower[self._row], p.upper[self._row])
-        short = (short - (p.A @ x)[self._row]) / self._gamma
-        np.maximum.at(x, self._slack, x[self._slack] + short)
+        if len(self._slacks.row):
+            x[self._lowered] = p.lb[self._lowered]
+            Ax = p.A @ x
+            self._slacks.lift(x, x, p.lower - Ax, Ax - p.upper)
         return x
 
     def signed(self, y: Floats) -> Floats:
         """Return y without what pushes from a side that a row does not have."""
         return one_sided(y, self.problem.lower, self.problem.upper)
-
-    def _rest_slacks(self, y: Floats) -> Floats:
-        """Scale the multipliers of each slack's rows to its cost."""
-        p = self.problem
-        load = np.bincount(self._slack, self._gamma * y[self._row], minlength=len(p.q))
-        factor = np.where(load > p.q, p.q / np.where(load > 0, load, 1.0), 1.0)
-        y = y.copy()
-        y[self._row] *= factor[self._slack]
-        return y
 
     def _beyond(self, reduced: Floats) -> Floats:
         """Return how far each reduced cost is outside the range where its column has a minimum."""

@@ -14,6 +14,7 @@ from structopt import names
 from structopt.arrays import Floats, as_floats, as_matrix, as_sequence, check_inputs
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.learn.explain import Explanation, explain
+from structopt.learn.temperature import fit_temperature
 from structopt.parameters import Positive, checked
 from structopt.run.example import Example
 from structopt.run.result import Result
@@ -160,10 +161,19 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
 
         The probabilities are those of ``p(y | x) ~ exp(w . phi(x, y) / temperature)``; columns are
         in the order of ``structure_.labels_``. A margin learner fixes no temperature: 1 takes its
-        scores as they are, and one that maximises the likelihood of held-out data is better.
+        scores as they are, and that of :meth:`fit_temperature` is better.
         """
         weights = self.weights_ / temperature
         return self.structure_.marginals(self._inputs(X), weights)
+
+    def fit_temperature(self, X: Any, y: Any) -> float:
+        """Return the temperature at which held-out outputs are most likely.
+
+        Hand it to :meth:`predict_marginals`. Data that the model was trained on give one that is
+        too low.
+        """
+        weights = self.weights_
+        return fit_temperature(self.structure_, weights, self._inputs(X), as_sequence(y))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """Return 1 - mean Hamming error per part (for labels: accuracy)."""

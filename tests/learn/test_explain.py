@@ -149,6 +149,30 @@ def test_other_structures_are_explained_as_a_whole():
     assert " -> " in told.parts[0].reasons[0][0]
 
 
+# ---------------------------------------------------------------- probabilities
+def test_the_temperature_makes_held_out_outputs_most_likely(fitted):
+    X, Y = so.datasets.make_chain_crf(n_examples=60, seed=0)
+    learned = so.StructuredClassifier(so.Chain(), so.M3N(C=1.0), tol=1e-2).fit(X[:30], Y[:30])
+    best = learned.fit_temperature(X[30:], Y[30:])
+
+    def cost(temperature):  # over all label sequences of each example
+        total = 0.0
+        for x, y in zip(X[30:], Y[30:], strict=True):
+            every = list(product(learned.classes_, repeat=len(y)))
+            phi = [learned.structure_.joint_features(x, z) @ learned.weights_ for z in every]
+            scores = np.ravel(phi) / temperature
+            gold = every.index(tuple(int(label) for label in y))
+            total += np.log(np.exp(scores - scores.max()).sum()) + scores.max() - scores[gold]
+        return total
+
+    assert cost(best) <= min(cost(best * 1.05), cost(best / 1.05))
+    assert fitted.fit_temperature(SENTENCES, TAGS) < 0.1  # no error at all: the surer the better
+    cut = so.StructuredClassifier(so.LabelVector(), so.M3N(1.0))
+    cut.fit(np.eye(4).reshape(2, 2, 4), [["a", "b"], ["b", "a"]])
+    with pytest.raises(IncompatibleError, match="no marginals"):
+        cut.fit_temperature(np.eye(4).reshape(2, 2, 4), [["a", "b"], ["b", "a"]])
+
+
 # ---------------------------------------------------------------- labels that training never saw
 def test_an_unseen_label_is_an_error_that_counts(fitted, tmp_path):
     odd = [["B-PP", "I-NP", "O"], *TAGS[1:]]

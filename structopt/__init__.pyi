@@ -1,4 +1,4 @@
-# written by python -m structopt.names
+# written by tests/contracts/test_names.py
 __version__: str
 from structopt.learn import bounds as bounds
 from structopt.structures.constrain import rules as constraints

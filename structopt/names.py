@@ -3,7 +3,7 @@
 ``structopt.X`` is loaded from here when it is first used, so that ``import structopt`` is cheap;
 the registries of backends and methods, model files, the tables of the documentation and the
 contract tests read the same list. To add a structure, a formulation, a backend or a method: write
-its file, and add its line here (``python -m structopt.names`` writes what type checkers read).
+its file, and add its line here (``tests/contracts/test_names.py`` writes what type checkers read).
 
 >>> [entry.key for entry in of_kind("backend")]
 ['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
@@ -12,7 +12,6 @@ its file, and add its line here (``python -m structopt.names`` writes what type 
 from __future__ import annotations
 
 import importlib
-from pathlib import Path
 from typing import Any, NamedTuple
 
 
@@ -184,13 +183,9 @@ def public() -> list[str]:
 
 def stub() -> str:
     """Return the text of ``__init__.pyi``: the same names, for type checkers."""
-    lines = ["# written by python -m structopt.names", "__version__: str"]
+    lines = ["# written by tests/contracts/test_names.py", "__version__: str"]
     for name, home in MODULES.items():
         package, _, module = f"structopt.{home}".rpartition(".")
         lines.append(f"from {package} import {module} as {name}")
     lines += [f"from structopt.{e.home} import {e.name} as {e.name}" for e in _by_name().values()]
     return "\n".join(lines) + "\n"
-
-
-if __name__ == "__main__":
-    Path(__file__).with_name("__init__.pyi").write_text(stub())

@@ -183,7 +183,7 @@ def recipes():
         (WORD_MODEL, WORDS, TAGS, "words"),
     ):
         yield f"predict {who}", model.predict, {"X": X}
-        yield f"score {who}", model.score, {"X": X, "Y": Y, "sample_weight": np.ones(len(Y))}
+        yield f"score {who}", model.score, {"X": X, "y": Y, "sample_weight": np.ones(len(Y))}
         yield (
             f"report {who}",
             model.report,

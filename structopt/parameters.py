@@ -251,10 +251,13 @@ def _parts(hint: Any) -> tuple[_Kind, ...] | None:
 
 
 def _is_ours(kind: Any) -> bool:
-    """Return whether an annotation is a class of this library, of which an object can be one."""
+    """Return whether an annotation is a class of this library that objects must be of.
+
+    Losses need not: who has their methods is one, and structures look for those.
+    """
     module = getattr(kind, "__module__", None) or ""
-    protocol = getattr(kind, "_is_protocol", False)
-    return isinstance(kind, type) and module.startswith("structopt.") and not protocol
+    by_methods = getattr(kind, "_is_protocol", False) or ".losses." in module
+    return isinstance(kind, type) and module.startswith("structopt.") and not by_methods
 
 
 def _is_scalar(value: Any) -> bool:

@@ -231,7 +231,10 @@ def rows_of(X: Any) -> tuple[Any, Ints | None]:
     sequences = isinstance(X, Sequence) and len(X) > 0 and np.ndim(X[0]) == 2
     rows, offsets = stack_sequences(X)[:2] if sequences else (as_matrix(X), None)
     if 0 in rows.shape:
-        raise InvalidInputError(f"X has shape {rows.shape}: give at least one row and one column.")
+        what = "feature" if rows.shape[0] else "sample"  # in scikit-learn's words
+        raise InvalidInputError(
+            f"X has 0 {what}(s) (shape={rows.shape}) while a minimum of 1 is required."
+        )
     bad = first_not_finite(rows)
     if bad is not None:
         raise InvalidInputError(

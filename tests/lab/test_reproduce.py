@@ -343,5 +343,5 @@ def test_a_run_at_its_limit_returns_its_last_weights():
 
 @pytest.mark.parametrize("bad", [{"n_examples": 0}, {"scale": 0.0}, {"scale": float("nan")}])
 def test_clouds_refuse(bad):
-    with pytest.raises(InvalidInputError, match="n_examples >= 1"):
+    with pytest.raises(InvalidInputError, match=f"{next(iter(bad))} must be a"):
         datasets.make_scaled_clouds(**bad)

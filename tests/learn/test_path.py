@@ -250,5 +250,5 @@ def test_nothing_to_follow(words):
     X, Y, _, _ = words
     with pytest.raises(InvalidInputError, match="no value of 'formulation__C'"):
         so.fit_path(model_of(), X, Y, [])
-    with pytest.raises(InvalidInputError, match="has no parameter 'D'"):
+    with pytest.raises(InvalidInputError, match="has no parameter 'formulation__D'"):
         so.fit_path(model_of(), X, Y, [1.0], parameter="formulation__D")

@@ -9,6 +9,11 @@ right_{t-1}), and the dual rises along the residuals with the step 1 / (2K + 2),
 constraints touches K edges and one node and no multiplier meets more than K + 1 others. Momentum is
 dropped when it points downhill. Pushing n_0 forward through e / rows(e) gives a feasible point, and
 its distance from the projection is at most sqrt(2 gap).
+
+Where transitions are forbidden (``allowed``, start and end last), their e is 0, the first and the
+last node live on fewer labels, and mass is pushed only where a way to the end is left:
+``ahead[s, k]`` says whether k may stand s positions before the end. Without, both are None, and
+numba leaves those branches out.
 """
 
 # mypy: ignore-errors
@@ -38,7 +43,16 @@ def onto_simplex(v, out):
 
 
 @njit(cache=True, nogil=True)
-def minimum(node, edge, left, right, n_out, e_out, grad_left, grad_right):
+def close_ends(aim, t, length, allowed):
+    # labels that may not stand at the first or the last position
+    n_labels = len(aim)
+    for k in range(n_labels):
+        if (t == 0 and not allowed[n_labels, k]) or (t == length - 1 and not allowed[k, n_labels]):
+            aim[k] = -np.inf
+
+
+@njit(cache=True, nogil=True)
+def minimum(node, edge, left, right, n_out, e_out, grad_left, grad_right, allowed):
     # the minimiser of the Lagrangian, the dual's gradient, and its value
     length, n_labels = node.shape
     value = 0.0
@@ -50,6 +64,8 @@ def minimum(node, edge, left, right, n_out, e_out, grad_left, grad_right):
                 aim[k] += left[t, k]
             if t > 0:
                 aim[k] += right[t - 1, k]
+        if allowed is not None:
+            close_ends(aim, t, length, allowed)
         onto_simplex(aim, n_out[t])
         for k in range(n_labels):
             far = n_out[t, k] - node[t, k]
@@ -62,6 +78,8 @@ def minimum(node, edge, left, right, n_out, e_out, grad_left, grad_right):
             for k in range(n_labels):
                 e = edge[t, j, k] - left[t, j] - right[t, k]
                 e = e if e > 0.0 else 0.0
+                if allowed is not None:
+                    e = e if allowed[j, k] else 0.0
                 e_out[t, j, k] = e
                 far = e - edge[t, j, k]
                 value += 0.5 * far * far
@@ -73,17 +91,38 @@ def minimum(node, edge, left, right, n_out, e_out, grad_left, grad_right):
 
 
 @njit(cache=True, nogil=True)
-def repair(node, edge, n, e):
+def open_steps(row, may, spread):
+    # drop what may not be from a row; spread is what replaces a row without mass
+    count = 0
+    for k in range(len(row)):
+        spread[k] = 1.0 if may[k] else 0.0
+        row[k] = row[k] if may[k] else 0.0
+        count += may[k]
+    for k in range(len(row)):
+        spread[k] /= max(count, 1)
+
+
+@njit(cache=True, nogil=True)
+def repair(node, edge, n, e, allowed, ahead):
     # push n[0] forward, in place; return half the squared distance from (node, edge)
     length, n_labels = node.shape
     value = 0.0
+    spread = np.empty(n_labels)
+    if allowed is not None:
+        open_steps(n[0], allowed[n_labels, :n_labels] & ahead[length - 1], spread)
+        total = n[0].sum()
+        n[0] = n[0] / total if total > 1e-12 else spread
     for t in range(length):
         if t > 0:
             n_next = np.zeros(n_labels)
             for j in range(n_labels):
+                spread[:] = n[t]
+                if allowed is not None:
+                    may = allowed[j, :n_labels] & ahead[length - 1 - t]
+                    open_steps(e[t - 1, j], may, spread)
                 row = e[t - 1, j].sum()
                 for k in range(n_labels):
-                    share = e[t - 1, j, k] / row if row > 1e-12 else n[t, k]
+                    share = e[t - 1, j, k] / row if row > 1e-12 else spread[k]
                     e[t - 1, j, k] = n[t - 1, j] * share
                     n_next[k] += e[t - 1, j, k]
                     far = e[t - 1, j, k] - edge[t - 1, j, k]
@@ -96,11 +135,14 @@ def repair(node, edge, n, e):
 
 
 @njit(cache=True, nogil=True)
-def project_one(node, edge, left, right, n_best, e_best, wanted, max_sweeps):
+def project_one(node, edge, left, right, n_best, e_best, wanted, max_sweeps, allowed, ahead):
     # wanted: gap to stop at; left and right are started from and updated; returns the gap
     length, n_labels = node.shape
     if length == 1:
-        onto_simplex(node[0], n_best[0])
+        aim = node[0].copy()
+        if allowed is not None:
+            close_ends(aim, 0, 1, allowed)
+        onto_simplex(aim, n_best[0])
         return 0.0
     step = 1.0 / (2 * n_labels + 2)
     ahead_left, ahead_right = left.copy(), right.copy()
@@ -109,15 +151,15 @@ def project_one(node, edge, left, right, n_best, e_best, wanted, max_sweeps):
     best, bound, pace = np.inf, -np.inf, 1.0
     for sweep in range(max_sweeps):
         if sweep % 10 == 0:
-            value = minimum(node, edge, left, right, n, e, grad_left, grad_right)
+            value = minimum(node, edge, left, right, n, e, grad_left, grad_right, allowed)
             bound = max(bound, value)
-            reached = repair(node, edge, n, e)
+            reached = repair(node, edge, n, e, allowed, ahead)
             if reached < best:
                 best = reached
                 n_best[:], e_best[:] = n, e
             if best - bound <= wanted:
                 break
-        minimum(node, edge, ahead_left, ahead_right, n, e, grad_left, grad_right)
+        minimum(node, edge, ahead_left, ahead_right, n, e, grad_left, grad_right, allowed)
         faster = 0.5 * (1.0 + np.sqrt(1.0 + 4.0 * pace * pace))
         keep = (pace - 1.0) / faster
         along = 0.0
@@ -138,7 +180,7 @@ def project_one(node, edge, left, right, n_best, e_best, wanted, max_sweeps):
 
 
 @njit(cache=True, nogil=True)
-def project(node, edge, offsets, left, right, wanted, max_sweeps):
+def project(node, edge, offsets, left, right, wanted, max_sweeps, allowed, ahead):
     # sequence i has nodes offsets[i]..offsets[i+1] and edges offsets[i]-i..offsets[i+1]-i-1
     n_out, e_out = np.empty(node.shape), np.empty(edge.shape)
     total = 0.0
@@ -146,6 +188,15 @@ def project(node, edge, offsets, left, right, wanted, max_sweeps):
         a, b = offsets[i], offsets[i + 1]
         p, q = a - i, b - i - 1
         total += project_one(
-            node[a:b], edge[p:q], left[p:q], right[p:q], n_out[a:b], e_out[p:q], wanted, max_sweeps
+            node[a:b],
+            edge[p:q],
+            left[p:q],
+            right[p:q],
+            n_out[a:b],
+            e_out[p:q],
+            wanted,
+            max_sweeps,
+            allowed,
+            ahead,
         )
     return n_out, e_out, total

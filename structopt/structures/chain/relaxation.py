@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, Ints
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
 from structopt.structures.chain import projection_kernels as kernels
 from structopt.structures.chain.marginals import inner, sum_features
 from structopt.structures.chain.scores import Sequences
+from structopt.structures.chain.transitions import ways_ahead
 
 MAX_SWEEPS = 20_000
 """Dual steps of one sequence; a projection that needs more says how far off it may be."""
@@ -55,11 +56,14 @@ class ChainRelaxation(Relaxation):
         wrong = shard.cost[:, None] * (1.0 - node)
         self.loss = np.concatenate([wrong.ravel(), np.zeros(edge.size)])
         self.loss_constant = np.zeros(shard.n_examples)
+        self._ahead = None
+        if shard.allowed is not None:
+            self._ahead = ways_ahead(shard.allowed, int(np.diff(shard.offsets).max()))
 
     def scores(self, weights: Floats) -> Floats:
         """Return the score of every label at every position, and of every transition."""
         shard = self._shard
-        scores = shard.part_scores(weights)
+        scores = shard.part_scores(weights).finite()  # what is forbidden is 0 in the polytope
         node = scores.unary.copy()
         node[shard.offsets[:-1]] += scores.start
         node[shard.offsets[1:] - 1] += scores.end
@@ -79,8 +83,9 @@ class ChainRelaxation(Relaxation):
         left, right = state[0].copy(), state[1].copy()
         wanted = 0.5 * error * error / self._shard.n_examples
         node, edge, gap = kernels.project(
-            node, edge, self._shard.offsets, left, right, wanted, MAX_SWEEPS
-        )
+            node, edge, self._shard.offsets, left, right, wanted, MAX_SWEEPS,
+            self._shard.allowed, self._ahead,
+        )  # fmt: skip
         point = np.concatenate([node.ravel(), edge.ravel()])
         return Projected(point, float(np.sqrt(2.0 * gap)), (left, right))
 
@@ -107,7 +112,23 @@ class ChainRelaxation(Relaxation):
             else sp.csr_array(total)
         )
         b = np.concatenate([np.ones(n), np.zeros(2 * edges * k)])
+        forbidden = self._forbidden()
+        if len(forbidden):
+            rows = np.arange(len(forbidden))
+            zero = sp.csr_array((np.ones(len(rows)), (rows, forbidden)), (len(rows), A.shape[1]))
+            A, b = sp.vstack([A, zero], format="csr"), np.concatenate([b, np.zeros(len(rows))])
         return Polytope(A, b, np.ones(len(b), dtype=bool))
+
+    def _forbidden(self) -> Ints:
+        """Return the parts that must be 0."""
+        shard, k = self._shard, self._shard.n_labels
+        if shard.allowed is None:
+            return np.zeros(0, dtype=np.int64)
+        node = np.zeros((len(shard.gold), k), dtype=bool)
+        node[shard.offsets[:-1]] |= ~shard.allowed[-1, :-1]
+        node[shard.offsets[1:] - 1] |= ~shard.allowed[:-1, -1]
+        edge = np.broadcast_to(~shard.allowed[:-1, :-1], (len(self._inner), k, k))
+        return np.flatnonzero(np.concatenate([node.ravel(), edge.ravel()]))
 
     def _split(self, z: Floats) -> tuple[Floats, Floats]:
         k = self._shard.n_labels

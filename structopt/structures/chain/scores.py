@@ -70,6 +70,7 @@ class Sequences(Protocol):
     boundaries: bool
     n_labels: int
     n_examples: int
+    allowed: Bools | None
 
     def part_scores(self, weights: Floats) -> ChainScores:
         """Return the score of each label at each token, of each transition, of the ends."""

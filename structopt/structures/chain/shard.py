@@ -141,11 +141,6 @@ class ChainShard(Shard):
 
     def relaxation(self) -> ChainRelaxation:
         """Return the marginal polytope of every sequence."""
-        if self.allowed is not None:
-            raise IncompatibleError(
-                "Forbidden transitions have no projection, which the methods 'extragradient' and "
-                "'compact' need: learn by cutting planes, 'frank-wolfe', 'bregman' or another."
-            )
         return ChainRelaxation(self)
 
     def _best(self, scores: ChainScores) -> Ints:

@@ -133,6 +133,21 @@ def steps(offsets: Ints, labels: Ints, n_labels: int) -> tuple[Ints, Ints]:
     return before, after
 
 
+def ways_ahead(allowed: Bools, length: int) -> Bools:
+    """Return, for 0 .. length - 1 positions before the end, which labels may stand there.
+
+    >>> ways_ahead(np.array([[0, 1, 0], [1, 0, 1], [1, 1, 0]], dtype=bool), 3).astype(int)
+    array([[0, 1],
+           [1, 0],
+           [0, 1]])
+    """
+    found = np.empty((length, len(allowed) - 1), dtype=bool)
+    found[0] = allowed[:-1, -1]
+    for s in range(1, length):
+        found[s] = (allowed[:-1, :-1] & found[s - 1]).any(axis=1)
+    return found
+
+
 def _of_scheme(labels: Sequence[Any], scheme: str) -> Bools:
     tags = [split_tag(label) for label in labels] + [("O", "")]  # start and end are like O
     allowed = np.array([[_may_follow(a, b, scheme) for b in tags] for a in tags])

@@ -23,17 +23,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Declaration, Formulation
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.parameters import checked
+from structopt.run.events import Callback, Round
 from structopt.structures.base.structure import Structure
-
-if TYPE_CHECKING:
-    from structopt.run.events import Callback, Round
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ from structopt import names
 from structopt.arrays import Floats
 from structopt.errors import FileFormatError, IncompatibleError, InvalidInputError
 from structopt.files import read_arrays, write_arrays
+from structopt.formulations.base import Formulation
 from structopt.learn.feature_file import read, written
 from structopt.learn.model_file_1 import OLD, upgraded
 from structopt.learn.plain import decode, encode
@@ -27,12 +28,11 @@ from structopt.parameters import Parameters, checked
 from structopt.run.certificate import Certificate
 from structopt.run.events import Round
 from structopt.run.result import Rescue, Result
+from structopt.structures.base.structure import Structure
 
 if TYPE_CHECKING:
     from structopt.backends.base import Backend
-    from structopt.formulations.base import Formulation
     from structopt.learn.estimator import StructuredClassifier
-    from structopt.structures.base.structure import Structure
 
 _KIND = "structopt model 2"
 _PARTS = ("structure", "formulation", "backend")

@@ -22,7 +22,6 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -47,14 +46,10 @@ from structopt.report.page import (
 )
 from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
 from structopt.report.series import TimeSplit, joint_bounds
-from structopt.run.certificate import contradicts
+from structopt.run.certificate import Certificate, contradicts
+from structopt.run.events import Round
 from structopt.run.example import Example
-from structopt.run.result import STATUSES
-
-if TYPE_CHECKING:
-    from structopt.run.certificate import Certificate
-    from structopt.run.events import Round
-    from structopt.run.result import Result
+from structopt.run.result import STATUSES, Result
 
 TOP_WEIGHTS = 20
 MOST_ROUNDS = 1000  # rows of the table of rounds; a browser gets slow long before a run gets long

@@ -15,13 +15,11 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from structopt.report.page import NOTHING, Markup, number, table, text
-
-if TYPE_CHECKING:
-    from structopt.run.events import Round
-    from structopt.run.result import Result
+from structopt.run.events import Round
+from structopt.run.result import Result
 
 T = TypeVar("T")
 

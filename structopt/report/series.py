@@ -13,14 +13,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from structopt.arrays import Floats
-
-if TYPE_CHECKING:
-    from structopt.run.result import Result
+from structopt.run.result import Result
 
 
 @dataclass(frozen=True)

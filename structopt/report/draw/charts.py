@@ -10,7 +10,7 @@ the relative gap (P_r - D_r) / \|P_r\| on a logarithmic axis.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +26,8 @@ from structopt.report.page import (
     text,
 )
 from structopt.report.series import BoundSeries, TimeSplit, bound_limits, gap_floor
-
-if TYPE_CHECKING:
-    from structopt.run.events import Round
-    from structopt.run.result import Result
+from structopt.run.events import Round
+from structopt.run.result import Result
 
 _OVER_ROUNDS: dict[str, Any] = {"x_label": "round", "x_from": 1.0, "x_whole": True}
 GAP_CAPTION = "Certified gap relative to the objective."

@@ -13,74 +13,8 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats, Ints, base_matrix
 from structopt.errors import InvalidInputError
 from structopt.master.cuts import SAID, Cuts, take_rows
+from structopt.master.growing import Growing, GrowingDirections, GrowingRows
 from structopt.structures.base.parts import Directions
-
-
-class Growing:
-    """A vector that grows at its end in amortised constant time."""
-
-    def __init__(self, dtype: Any, start: Any = ()) -> None:
-        self._data = np.array(start, dtype=dtype)
-        self._size = len(self._data)
-
-    @property
-    def values(self) -> NDArray[Any]:
-        """The vector as it stands; a view."""
-        return self._data[: self._size]
-
-    def extend(self, values: Any) -> None:
-        """Add values at the end."""
-        size = self._size + len(values)
-        if size > len(self._data):
-            bigger = np.empty(max(size, 2 * len(self._data)), self._data.dtype)
-            bigger[: self._size] = self.values
-            self._data = bigger
-        self._data[self._size : size] = values
-        self._size = size
-
-    def replace(self, values: Any) -> None:
-        """Take other values."""
-        self._data, self._size = np.array(values, dtype=self._data.dtype), len(values)
-
-
-class GrowingRows:
-    """A sparse matrix that grows by rows at its end, in proportion to what is new."""
-
-    def __init__(self, width: int) -> None:
-        self._width = width
-        # 32 bits: SciPy would look through longer indices, and shorten them, whenever it is asked
-        self._ptr, self._indices = Growing(np.int32, [0]), Growing(np.int32)
-        self._data = Growing(np.float64)
-
-    def __len__(self) -> int:
-        return len(self._ptr.values) - 1
-
-    def extend(self, rows: Any) -> None:
-        """Add CSR rows at the end."""
-        if len(self._data.values) + rows.nnz > np.iinfo(np.int32).max:
-            self._ptr = Growing(np.int64, self._ptr.values)
-        self._ptr.extend(rows.indptr[1:] + self._ptr.values[-1])
-        self._indices.extend(rows.indices)
-        self._data.extend(rows.data)
-
-    def replace(self, rows: Any) -> None:
-        """Take other rows."""
-        self._ptr.replace(rows.indptr)
-        self._indices.replace(rows.indices)
-        self._data.replace(rows.data)
-
-    @property
-    def matrix(self) -> Any:
-        """The rows as they stand; views."""
-        return self.since(0)
-
-    def since(self, first: int) -> Any:
-        """Return the rows from ``first`` on; views."""
-        ptr = self._ptr.values[first:]
-        start = ptr[0]
-        ends = ptr - start if first else ptr
-        arrays = (self._data.values[start:], self._indices.values[start:], ends)
-        return sp.csr_array(arrays, shape=(len(ptr) - 1, self._width))
 
 
 class CutPool:
@@ -106,9 +40,7 @@ class CutPool:
         self._fields |= {name: Growing(np.float64) for name in self._FLOATS}
         self._extra = GrowingRows(n_columns)
         self._keys = Growing(np.uint64)
-        self._ptr = Growing(np.int64, [0])
-        self._parts = {"source": Growing(np.int64), "offset": Growing(np.int64)}
-        self._parts["coef"] = Growing(np.float64)
+        self._directions = GrowingDirections()
 
     def __len__(self) -> int:
         return len(self._keys.values)
@@ -131,13 +63,8 @@ class CutPool:
         """Return the cuts from position ``first`` on, as views."""
         f: dict[str, Any]
         f = {name: grown.values[first:] for name, grown in self._fields.items() if name != "age"}
-        directions, extra = self._directions(first), self._extra.since(first)
+        directions, extra = self._directions.since(first), self._extra.since(first)
         return Cuts(**f, directions=directions, base=self.base, extra=extra)
-
-    def _directions(self, first: int = 0) -> Directions:
-        ptr = self._ptr.values[first:]
-        parts = (growing.values[ptr[0] :] for growing in self._parts.values())
-        return Directions(ptr - ptr[0] if first else ptr, *parts)
 
     @property
     def multipliers(self) -> Floats:
@@ -163,9 +90,7 @@ class CutPool:
                 self._rows.extend(self._shared)
             parts = Directions.rows(len(self._rows), len(new))
             self._rows.extend(take_rows(rows, new))
-        self._ptr.extend(parts.ptr[1:] + self._ptr.values[-1])
-        for name, growing in self._parts.items():
-            growing.extend(getattr(parts, name))
+        self._directions.extend(parts)
         nothing = np.zeros(len(new))
         for name, growing in self._fields.items():
             given = getattr(cuts, name, None)
@@ -196,21 +121,17 @@ class CutPool:
     def keep(self, mask: NDArray[np.bool_]) -> None:
         """Drop the cuts where ``mask`` is false."""
         which = np.flatnonzero(mask)
-        kept = self._directions().take(which)
-        self._ptr.replace(kept.ptr)
-        for name, growing in self._parts.items():
-            growing.replace(getattr(kept, name))
+        self._directions.keep(which)
         self._extra.replace(take_rows(self._extra.matrix, which))
-        self._keys.replace(self._keys.values[mask])
-        for growing in self._fields.values():
-            growing.replace(growing.values[mask])
+        for growing in (self._keys, *self._fields.values()):
+            growing.keep(which)
 
     def export(self, fingerprint: str) -> Cuts:
         """Return what was said of the cuts in a form that stands alone."""
         # an interrupt may have struck in the middle of `add`: take what is whole
         whole = np.arange(len(self))
         said = {name: self._fields[name].values[whole] for name in SAID}
-        directions = self._directions().take(whole)
+        directions = self._directions.since(0).take(whole)
         own = directions.source >= self.n_shared
         rows, place = np.unique(directions.source[own], return_inverse=True)
         source = directions.source.copy()  # taking all of them takes the pool's own arrays

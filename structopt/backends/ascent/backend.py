@@ -39,13 +39,12 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats, Ints, base_matrix
 from structopt.backends.ascent.face_step import RIDGES, Products, face_step
 from structopt.backends.ascent.form import odd_program, odd_rows
-from structopt.backends.ascent.planes import Layout, Planes, arrange, planes_of
+from structopt.backends.ascent.planes import Layout, Planes, arrange
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.errors import IncompatibleError
 from structopt.master.cuts import Cuts
 from structopt.master.program import Program
 from structopt.parameters import Seed
-from structopt.structures.base.parts import Directions
 
 _CHECK, _LONG, _MOST = 10, 20, 4e6
 """Every so many sweeps a Newton step over all multipliers in use is weighed; it is taken if, at the
@@ -118,14 +117,8 @@ class Ascent(Backend):
         self._slack_of = np.full(program.size, -1, dtype=np.int64)
         self._slack_of[program.slacks] = np.arange(len(program.slacks))
         self._random = np.random.default_rng(self.random_state)
-        self._n_rows = self._n_groups = 0
-        self._n_groups = len(program.slacks)
-        none = Directions(np.zeros(1, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))
-        empty = np.zeros(0)
-        soft = np.zeros(0, dtype=bool)
-        self._planes = Planes(
-            none.source, empty, empty, none.source, soft, empty, none, empty, empty
-        )
+        self._n_rows, self._n_groups = 0, len(program.slacks)
+        self._planes = Planes()
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: Layout | None = None
         self._solves = self._pushes = 0
@@ -157,7 +150,7 @@ class Ascent(Backend):
         else:
             self._layout = None
         self._products = Products()
-        self._fit(self._planes.alpha)
+        self._fit(self._planes.each["alpha"])
         return True
 
     def append(self, rows: Cuts) -> None:
@@ -165,43 +158,42 @@ class Ascent(Backend):
         if (reason := odd_rows(self._program, rows)) is not None:
             raise IncompatibleError(f"The {self.name!r} backend cannot take this cut: {reason}")
         self._base = rows.base
-        for bound, sign in ((rows.lower, 1.0), (rows.upper, -1.0)):
-            which = np.flatnonzero(np.isfinite(bound))
-            if len(which):
-                new = planes_of(rows, which, bound, sign, self._slack_of, len(self._program.slacks))
-                new.row += self._n_rows
-                self._n_groups = max(self._n_groups, int(new.group.max()) + 1)
-                self._planes = self._planes.plus(new)
+        before = len(self._planes)
+        self._planes.extend(rows, self._n_rows, self._slack_of, len(self._program.slacks))
+        new = self._planes.each["group"][before:]
+        self._n_groups = max(self._n_groups, int(new.max(initial=-1)) + 1)
         self._n_rows += len(rows)
         self._layout = None if self._layout is None else self._layout.stale()
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only some cut rows."""
         place = np.cumsum(keep) - 1
-        stays = keep[self._planes.row]
+        stays = keep[self._planes.each["row"]]
         which = np.flatnonzero(stays)
-        if np.any(self._planes.before[~stays]):  # the last sweep's weights had a share of it
+        if np.any(
+            self._planes.each["before"][~stays]
+        ):  # the last sweep's weights had a share of it
             self._pushes = 0
-        self._products.keep(which, len(self._planes.row))
+        self._products.keep(which, len(self._planes))
         if self._layout is not None:
             self._layout = self._layout.taken(which)
-        self._planes = self._planes.take(which)
-        self._planes.row = place[self._planes.row]
+        self._planes.keep(which)
+        self._planes.each["row"] = place[self._planes.each["row"]]
         self._n_rows = int(keep.sum())
 
     def warm(self, cut_duals: Floats, weights: Floats | None = None) -> None:
         """Start from given multipliers, scaled down where they exceed a slack's cost."""
-        p = self._planes
-        self._fit(np.maximum(p.sign * cut_duals[p.row], 0.0) * p.weight)
+        p = self._planes.each
+        self._fit(np.maximum(p["sign"] * cut_duals[p["row"]], 0.0) * p["weight"])
 
     def _fit(self, alpha: Floats) -> None:
         """Start from multipliers, scaled down where they exceed a slack's cost."""
-        p = self._planes
-        load = np.bincount(p.group, alpha * p.soft, minlength=self._n_groups)
+        p = self._planes.each
+        load = np.bincount(p["group"], alpha * p["soft"], minlength=self._n_groups)
         cap = self._caps(np.arange(self._n_groups))
         self._solves = self._pushes = 0
-        fits = np.minimum(1.0, cap / np.maximum(load, 1e-300))[p.group]
-        p.alpha = alpha * np.where(p.soft, fits, 1.0)
+        fits = np.minimum(1.0, cap / np.maximum(load, 1e-300))[p["group"]]
+        p["alpha"] = alpha * np.where(p["soft"], fits, 1.0)
 
     def shift(self, linear: Floats, stretch: float) -> None:
         """Change the linear cost of the weights and stretch their inverse curvature by a factor.
@@ -246,7 +238,8 @@ class Ascent(Backend):
         deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
         layout = self._arrange()
         base = (self._base.indptr, self._base.indices, self._base.data)
-        alpha, before = self._planes.alpha[layout.order], self._planes.before[layout.order]
+        planes = self._planes.each
+        alpha, before = planes["alpha"][layout.order], planes["before"][layout.order]
         cap = self._caps(layout.groups)
         if self._solves % _REFRESH == 0:  # from scratch, so that rounding never accumulates
             size = len(self._inverse)
@@ -299,7 +292,7 @@ class Ascent(Backend):
                     elif stuck:
                         wait *= 2
                 since, due, marked = sweeps, sweeps + wait, gap
-        self._planes.alpha[layout.order], self._planes.before[layout.order] = alpha, before
+        planes["alpha"][layout.order], planes["before"][layout.order] = alpha, before
         self._mean = mean
         return converged, visits
 
@@ -310,9 +303,9 @@ class Ascent(Backend):
 
     def multipliers(self) -> Floats:
         """Return the multipliers of the rows as they stand."""
-        p = self._planes
+        p = self._planes.each
         duals = np.zeros(self._n_rows)
-        np.add.at(duals, p.row, p.sign * p.alpha / p.weight)
+        np.add.at(duals, p["row"], p["sign"] * p["alpha"] / p["weight"])
         return duals
 
     def _push(self, layout: Layout, cap: Floats, alpha: Floats, before: Floats) -> None:

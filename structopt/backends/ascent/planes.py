@@ -10,69 +10,69 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 from structopt.master.cuts import Cuts
+from structopt.master.growing import Growing, GrowingDirections
 from structopt.structures.base.parts import Directions
 
+_PLANE = np.dtype(
+    [
+        ("row", np.int64),
+        ("sign", np.float64),
+        ("weight", np.float64),  # divided into alpha to give the row's multiplier
+        ("group", np.int64),
+        ("soft", np.bool_),  # whether the row has a slack
+        ("rhs", np.float64),
+        ("alpha", np.float64),
+        ("before", np.float64),  # alpha one sweep ago
+    ],
+    align=True,
+)
 
-@dataclass
+
 class Planes:
     """One-sided rows ``coef-scaled direction . w + xi_group >= rhs``, in order of arrival."""
 
-    row: Ints
-    sign: Floats
-    weight: Floats  # divided into alpha to give the row's multiplier
-    group: Ints
-    soft: NDArray[np.bool_]  # whether the row has a slack
-    rhs: Floats
-    directions: Directions  # coefficients already scaled
-    alpha: Floats
-    before: Floats  # alpha one sweep ago
+    def __init__(self) -> None:
+        self._each, self._directions = Growing(_PLANE), GrowingDirections()
 
-    def take(self, which: Ints) -> Planes:
-        """Return some of the planes."""
-        return Planes(
-            self.row[which], self.sign[which], self.weight[which], self.group[which],
-            self.soft[which], self.rhs[which], self.directions.take(which), self.alpha[which],
-            self.before[which],
-        )  # fmt: skip
+    def __len__(self) -> int:
+        return len(self._each.values)
 
-    def plus(self, other: Planes) -> Planes:
-        """Return these planes followed by others."""
-        return Planes(
-            row=np.concatenate([self.row, other.row]),
-            sign=np.concatenate([self.sign, other.sign]),
-            weight=np.concatenate([self.weight, other.weight]),
-            group=np.concatenate([self.group, other.group]),
-            soft=np.concatenate([self.soft, other.soft]),
-            rhs=np.concatenate([self.rhs, other.rhs]),
-            directions=Directions.concatenate([self.directions, other.directions]),
-            alpha=np.concatenate([self.alpha, other.alpha]),
-            before=np.concatenate([self.before, other.before]),
-        )
+    @property
+    def each(self) -> NDArray[Any]:
+        """All but the directions, by the names of `_PLANE`; a view."""
+        return self._each.values
 
+    @property
+    def directions(self) -> Directions:
+        """The directions, coefficients already scaled; views."""
+        return self._directions.since(0)
 
-def planes_of(
-    rows: Cuts, which: Ints, bound: Floats, sign: float, slack_of: Ints, n_slacks: int
-) -> Planes:
-    """Return some rows, on the side of ``bound``, as planes; ``slack_of`` numbers slack columns."""
-    entries = np.diff(rows.extra.indptr)
-    group = np.full(len(rows), -1, dtype=np.int64)
-    group[entries == 1] = slack_of[rows.extra.indices]
-    weight = np.ones(len(rows))
-    weight[entries == 1] = np.abs(rows.extra.data)
-    soft = group >= 0
-    # any group will do for a hard row; its example's shares the most parts with it
-    owner = rows.example[~soft]
-    group[~soft] = np.where(owner < n_slacks, owner, n_slacks + owner)
-    directions = rows.directions.take(which)
-    factor = sign * (rows.factor / weight)[which]
-    scaled = Directions(
-        directions.ptr, directions.source, directions.offset,
-        directions.coef * np.repeat(factor, np.diff(directions.ptr)),
-    )  # fmt: skip
-    return Planes(
-        which.copy(), np.full(len(which), sign), weight[which], group[which], soft[which],
-        sign * (bound / weight)[which], scaled, np.zeros(len(which)), np.zeros(len(which)),
-    )  # fmt: skip
+    def keep(self, which: Ints) -> None:
+        """Keep only some of the planes."""
+        self._each.keep(which)
+        self._directions.keep(which)
+
+    def extend(self, rows: Cuts, first: int, slack_of: Ints, n_slacks: int) -> None:
+        """Add rows, the first of them number ``first``; ``slack_of`` numbers slack columns."""
+        entries = np.diff(rows.extra.indptr)
+        group = np.full(len(rows), -1, dtype=np.int64)
+        group[entries == 1] = slack_of[rows.extra.indices]
+        weight = np.ones(len(rows))
+        weight[entries == 1] = np.abs(rows.extra.data)
+        soft = group >= 0
+        # any group will do for a hard row; its example's shares the most parts with it
+        owner = rows.example[~soft]
+        group[~soft] = np.where(owner < n_slacks, owner, n_slacks + owner)
+        for bound, sign in ((rows.lower, 1.0), (rows.upper, -1.0)):
+            which = np.flatnonzero(np.isfinite(bound))
+            new = np.zeros(len(which), _PLANE)
+            new["row"], new["sign"], new["weight"] = first + which, sign, weight[which]
+            new["group"], new["soft"] = group[which], soft[which]
+            new["rhs"] = sign * (bound / weight)[which]
+            d = rows.directions.take(which)
+            factor = np.repeat(sign * (rows.factor / weight)[which], np.diff(d.ptr))
+            self._each.extend(new)
+            self._directions.extend(Directions(d.ptr, d.source, d.offset, d.coef * factor))
 
 
 @dataclass(frozen=True)
@@ -108,8 +108,9 @@ def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> L
     """Sort planes by group and compute parts and products, except those that ``old`` has."""
     from structopt.backends.ascent import kernels
 
-    order = np.argsort(planes.group, kind="stable")
-    groups, counts = np.unique(planes.group[order], return_counts=True)
+    each = planes.each
+    order = np.argsort(each["group"], kind="stable")
+    groups, counts = np.unique(each["group"][order], return_counts=True)
     group_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     d = planes.directions.take(order)
     local, *parts = kernels.index_parts(group_ptr, d.ptr, d.source, d.offset)
@@ -128,6 +129,6 @@ def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> L
     new_place[order] = np.repeat(gram[0][:-1], counts) + inside * np.repeat(counts, counts)
     new_width[order] = inside
     return Layout(
-        True, order, groups, (group_ptr, d.ptr, local, d.coef), planes.rhs[order],
-        planes.soft[order], tuple(parts), gram, new_place, new_width,
+        True, order, groups, (group_ptr, d.ptr, local, d.coef), each["rhs"][order],
+        each["soft"][order], tuple(parts), gram, new_place, new_width,
     )  # fmt: skip

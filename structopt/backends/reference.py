@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.master.cuts import Cuts
+from structopt.master.program import Program
 
 if TYPE_CHECKING:
     from structopt.master.declare import RestrictedMaster
@@ -50,6 +52,14 @@ class CVXPY(Backend):
     def __init__(self, *, solver: Any = None, options: dict[str, Any] | None = None) -> None:
         self.solver, self.options = solver, options
 
+    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
+        """Return why the solver cannot be used, None if it can."""
+        import cvxpy as cp
+
+        if isinstance(self.solver, str) and self.solver.upper() not in cp.installed_solvers():
+            return f"CVXPY has no solver {self.solver!r} here; it has {cp.installed_solvers()}."
+        return super().refusal(program, samples)
+
     def start(self, master: Compiled) -> None:
         """Bind a master; its pool is read again at every solve."""
         self._master = cast("RestrictedMaster", master)
@@ -73,7 +83,7 @@ class CVXPY(Backend):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate
                 problem.solve(solver=solver, **(self.options or {}))
-        except (cp.SolverError, cp.DCPError, ValueError, ArithmeticError) as error:
+        except (cp.SolverError, cp.DCPError, TypeError, ValueError, ArithmeticError) as error:
             return self._nothing("failed", str(error))
         status = _STATUS.get(problem.status, "failed")
         if status in ("infeasible", "unbounded", "failed") or problem.value is None:

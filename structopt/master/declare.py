@@ -29,6 +29,7 @@ from typing import Any
 
 import cvxpy as cp
 import numpy as np
+from cvxpy.atoms.affine.add_expr import AddExpression
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
@@ -174,7 +175,8 @@ class RestrictedMaster:
         self._bind(columns, size)
 
     def _bind(self, columns: dict[int, int], size: int) -> None:
-        given = (self._weights, self._slack_scale, columns, size)
+        weighted = bool(np.any(self.sample_weight != 1.0))
+        given = (self._weights, self._slack_scale if weighted else None, columns, size)
         self.families = [
             bound
             for family in self.families
@@ -246,10 +248,31 @@ class RestrictedMaster:
                 "A formulation's master(m) must call m.weights(), m.minimize(...) and m.cuts(...)."
             )
         problem = cp.Problem(cp.Minimize(self._objective), self._static)
+        if parameters := problem.parameters():
+            raise IncompatibleError(
+                f"The objective or a constraint holds the cp.Parameter {parameters[0]}: a master "
+                "is compiled once, so write its number instead."
+            )
+        self._check_weighted()
         if not problem.is_dcp():
             raise IncompatibleError(
                 "The objective or a constraint is not convex by CVXPY's rules: "
                 f"{self._objective}. Write it with convex atoms."
+            )
+
+    def _check_weighted(self) -> None:
+        """Refuse sample weights where they would not mean that an example is repeated."""
+        if np.all(self.sample_weight == 1.0):
+            return
+        mine = {xi.id for xi in self._slacks}
+        whole = [self._objective, *(c.expr for c in self._static if hasattr(c, "expr"))]
+        terms = [term for expression in whole for term in _terms(expression)]
+        bent = [t for t in terms if {v.id for v in t.variables()} & mine and not t.is_affine()]
+        if bent:
+            raise IncompatibleError(
+                f"With sample weights the slacks of m.slacks() must stand in sums: {bent[0]} is "
+                "not linear in them, and a weight would not mean that an example is repeated. "
+                "Repeat the examples instead."
             )
 
     def _check_bounds(self, program: Program) -> None:
@@ -276,3 +299,10 @@ class RestrictedMaster:
 def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:
     spans = [np.arange(columns[v.id], columns[v.id] + v.size) for v in variables]
     return np.concatenate(spans).astype(np.int64) if spans else np.zeros(0, dtype=np.int64)
+
+
+def _terms(expression: Any) -> list[Any]:
+    """Return what an expression is a sum of."""
+    if isinstance(expression, AddExpression):
+        return [term for part in expression.args for term in _terms(part)]
+    return [expression]

@@ -32,7 +32,7 @@ from structopt.errors import IncompatibleError
 from structopt.master.compile import affine_rows
 from structopt.master.cuts import Cuts, take_rows
 from structopt.master.question import Answered, Lines, check, derive, numbers_of
-from structopt.master.rule import CutView, DeltaView, NeedsBatchError, sides_of
+from structopt.master.rule import CutNumber, CutView, DeltaView, NeedsBatchError, sides_of
 from structopt.structures.base.oracles import Oracle
 
 logger = logging.getLogger(__name__)
@@ -66,8 +66,10 @@ class Family:
         self.rule, self.joint, self._named, self._side = rule, joint, oracle, side
         self._numbers = ("loss",) if oracle is None else _NUMBERS
 
-    def bind(self, weights: Any, slack_scale: Mapping[int, Floats], columns: Mapping[int, int],
-             size: int, n_owners: int) -> list[Family]:  # fmt: skip
+    def bind(
+        self, weights: Any, slack_scale: Mapping[int, Floats] | None,
+        columns: Mapping[int, int], size: int, n_owners: int,
+    ) -> list[Family]:  # fmt: skip
         """Fix the columns, lower the rule to its linear map where CVXPY can, find its oracle.
 
         Return the family, or one for each side of a rule that names no oracle.
@@ -159,8 +161,8 @@ class Family:
 
     def _make_template(self) -> _Template | None:
         self.looks_into_delta = False
-        parameters = {name: cp.Parameter(1, name=name) for name in self._numbers}
-        pick = cp.Parameter((1, self._n_owners), name="pick")
+        parameters = {name: CutNumber(1, name=name) for name in self._numbers}
+        pick = CutNumber((1, self._n_owners), name="pick")
         projection = cp.Variable(1)
 
         def of(variable: Any) -> Any:
@@ -228,8 +230,14 @@ class Family:
                 f"{'joint cut (m.slack())' if self.joint else 'example (m.slacks())'}; got size "
                 f"{variable.size} instead of {self._n_owners}."
             )
-        scale = self._slack_scale.get(variable.id)
-        return variable if scale is None else cp.multiply(scale, variable)
+        if self._slack_scale is None or self.joint:
+            return variable
+        if variable.id not in self._slack_scale:
+            raise IncompatibleError(
+                f"With sample weights cut.of() takes what m.slacks() returned, not {variable}: the "
+                "weights act on those slacks and would not reach a variable of your own."
+            )
+        return cp.multiply(self._slack_scale[variable.id], variable)
 
 
 class _Template:

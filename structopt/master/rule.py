@@ -12,10 +12,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import cvxpy as cp
 from cvxpy.constraints.nonpos import Inequality, NonNeg, NonPos
 from cvxpy.constraints.zero import Equality, Zero
 
 from structopt.errors import IncompatibleError
+
+
+class CutNumber(cp.Parameter):  # type: ignore[misc]
+    """A number of a cut, while its rule is lowered."""
 
 
 class DeltaView:
@@ -85,7 +90,7 @@ class CutView:
 def sides_of(rule: Any) -> list[tuple[Any, bool]]:
     """Return the rule's constraints as expressions that must be >= 0, or == 0 where flagged."""
     given = list(rule) if isinstance(rule, list | tuple) else [rule]
-    sides = []
+    sides: list[tuple[Any, bool]] = []
     for constraint in given:
         if isinstance(constraint, Inequality):
             sides.append((constraint.args[1] - constraint.args[0], False))
@@ -99,6 +104,13 @@ def sides_of(rule: Any) -> list[tuple[Any, bool]]:
             raise IncompatibleError(
                 f"A cut family's rule must return affine (in)equalities, not "
                 f"{type(constraint).__name__}."
+            )
+    for expression, _ in sides:
+        theirs = [p for p in expression.parameters() if not isinstance(p, CutNumber)]
+        if theirs:
+            raise IncompatibleError(
+                f"The rule of a cut family holds the cp.Parameter {theirs[0]}: rules are lowered "
+                "once, so write its number instead."
             )
     if not sides or len(sides) > 2:
         raise IncompatibleError(

@@ -33,6 +33,11 @@ def solve_master(
         If the reference fails too.
     """
     solution, rescue = backend.solve(tolerance=tolerance, time_limit=time_limit), None
+    if _failed(solution) and backend.name == "cvxpy":
+        raise BackendError(
+            f"CVXPY failed in round {number}: {solution.message} Check solver= and options=, try "
+            "another backend, or scale the features to similar ranges."
+        )
     if _failed(solution):
         logger.warning(
             "backend %r failed in round %d (%s); retrying on the reference backend",

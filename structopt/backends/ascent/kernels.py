@@ -11,9 +11,13 @@ from numba import njit
 
 
 @njit(cache=True)
-def index_parts(group_ptr, ptr, source, offset):
-    """Number the distinct (source, offset) pairs of each group."""
+def index_parts(group_ptr, order, old_ptr, source, offset, coef):
+    """Bring planes into an order and number the distinct (source, offset) pairs of each group."""
     n_groups = len(group_ptr) - 1
+    ptr = np.zeros(len(order) + 1, np.int64)
+    for r in range(len(order)):
+        ptr[r + 1] = ptr[r] + old_ptr[order[r] + 1] - old_ptr[order[r]]
+    sorted_coef = np.empty(len(source))
     local = np.empty(len(source), np.int64)
     part_ptr = np.zeros(n_groups + 1, np.int64)
     part_source = np.empty(len(source), np.int64)
@@ -29,23 +33,28 @@ def index_parts(group_ptr, ptr, source, offset):
     count = 0
     for g in range(n_groups):
         start = count
-        for p in range(ptr[group_ptr[g]], ptr[group_ptr[g + 1]]):
-            h = (source[p] * 1000003 + offset[p] * 7919) & (size - 1)
-            while True:
-                if stamp[h] != g:
-                    stamp[h] = g
-                    slot[h] = count
-                    part_source[count] = source[p]
-                    part_offset[count] = offset[p]
-                    count += 1
-                    break
-                k = slot[h]
-                if part_source[k] == source[p] and part_offset[k] == offset[p]:
-                    break
-                h = (h + 1) & (size - 1)
-            local[p] = slot[h] - start
+        for r in range(group_ptr[g], group_ptr[g + 1]):
+            shift = old_ptr[order[r]] - ptr[r]
+            for p in range(ptr[r], ptr[r + 1]):
+                s, o = source[p + shift], offset[p + shift]
+                sorted_coef[p] = coef[p + shift]
+                h = (s * 1000003 + o * 7919) & (size - 1)
+                while True:
+                    if stamp[h] != g:
+                        stamp[h] = g
+                        slot[h] = count
+                        part_source[count] = s
+                        part_offset[count] = o
+                        count += 1
+                        break
+                    k = slot[h]
+                    if part_source[k] == s and part_offset[k] == o:
+                        break
+                    h = (h + 1) & (size - 1)
+                local[p] = slot[h] - start
         part_ptr[g + 1] = count
-    return local, part_ptr, part_source[:count].copy(), part_offset[:count].copy()
+    parts = (part_ptr, part_source[:count].copy(), part_offset[:count].copy())
+    return (ptr, local, sorted_coef), parts
 
 
 @njit(cache=True)

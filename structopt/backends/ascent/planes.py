@@ -112,8 +112,8 @@ def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> L
     order = np.argsort(each["group"], kind="stable")
     groups, counts = np.unique(each["group"][order], return_counts=True)
     group_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-    d = planes.directions.take(order)
-    local, *parts = kernels.index_parts(group_ptr, d.ptr, d.source, d.offset)
+    d = planes.directions
+    ordered, parts = kernels.index_parts(group_ptr, order, d.ptr, d.source, d.offset, d.coef)
     place, width = np.full(len(order), -1), np.zeros(len(order), np.int64)
     old_gram = np.zeros(0)
     if old is not None:
@@ -121,7 +121,7 @@ def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> L
         place[known], width[known] = old.place[order[known]], old.width[order[known]]
         old_gram = old.gram[1]
     gram = kernels.grow_gram(
-        group_ptr, d.ptr, local, d.coef, *parts, base.indptr, base.indices, base.data, inverse,
+        group_ptr, *ordered, *parts, base.indptr, base.indices, base.data, inverse,
         place, width, old_gram,
     )  # fmt: skip
     inside = np.arange(len(order)) - np.repeat(group_ptr[:-1], counts)
@@ -129,6 +129,6 @@ def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> L
     new_place[order] = np.repeat(gram[0][:-1], counts) + inside * np.repeat(counts, counts)
     new_width[order] = inside
     return Layout(
-        True, order, groups, (group_ptr, d.ptr, local, d.coef), each["rhs"][order],
-        each["soft"][order], tuple(parts), gram, new_place, new_width,
+        True, order, groups, (group_ptr, *ordered), each["rhs"][order],
+        each["soft"][order], parts, gram, new_place, new_width,
     )  # fmt: skip

@@ -83,10 +83,10 @@ class Directions:
         """Return the directions at positions ``which``, in that order."""
         if np.array_equal(which, np.arange(len(self))):
             return self
-        from structopt.structures.base.parts_kernels import take
-
-        given = (self.ptr, self.source, self.offset, self.coef)
-        return Directions(*take(*given, np.arange(len(self))[which]))  # compiled: bounds unchecked
+        lengths = np.diff(self.ptr)[which]
+        ptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        where = np.repeat(self.ptr[:-1][which] - ptr[:-1], lengths) + np.arange(ptr[-1])
+        return Directions(ptr, self.source[where], self.offset[where], self.coef[where])
 
     def check(self, n_features: int, base: Any = None) -> None:
         """Raise a ValueError unless the arrays fit together, and over ``base`` if it is given."""

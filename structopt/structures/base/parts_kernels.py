@@ -23,21 +23,6 @@ def dots(ptr, source, offset, coef, indptr, indices, data, weights):
 
 
 @njit(cache=True, nogil=True)
-def take(ptr, source, offset, coef, which):
-    out = np.zeros(len(which) + 1, np.int64)
-    for k in range(len(which)):
-        out[k + 1] = out[k] + ptr[which[k] + 1] - ptr[which[k]]
-    sources, offsets = np.empty(out[-1], np.int64), np.empty(out[-1], np.int64)
-    coefs = np.empty(out[-1])
-    for k in range(len(which)):
-        shift = ptr[which[k]] - out[k]
-        for p in range(out[k], out[k + 1]):
-            sources[p], offsets[p] = source[p + shift], offset[p + shift]
-            coefs[p] = coef[p + shift]
-    return out, sources, offsets, coefs
-
-
-@njit(cache=True, nogil=True)
 def add_to(weights, multipliers, ptr, source, offset, coef, indptr, indices, data):
     # weights += sum_r multipliers[r] * delta_r, in place
     for r in range(len(ptr) - 1):

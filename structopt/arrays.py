@@ -173,7 +173,8 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
     width = blocks[0].shape[1]
     if any(sp.issparse(block) for block in blocks):
         # not from the dense row, which may have 10^5 zeros to look through
-        one = sp.csr_array(([1.0], [0], [0, 1]), shape=(1, width))
+        place = np.zeros(1, dtype=np.int32), np.array([0, 1], dtype=np.int32)  # as the blocks'
+        one = sp.csr_array((np.ones(1), *place), shape=(1, width))
         whole = sp.vstack([sp.csr_array(block) for block in (*blocks, one)], format="csr")
         rows = (whole.data[:-1], whole.indices[:-1], whole.indptr[:-1])
         matrix = sp.csr_array(rows, shape=(int(offsets[-1]), whole.shape[1]))

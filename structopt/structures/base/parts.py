@@ -73,10 +73,10 @@ class Directions:
         starts = np.concatenate([[0], np.cumsum([len(b.source) for b in batches])])
         ptr = [b.ptr[:-1] + start for b, start in zip(batches, starts, strict=False)]
         return cls(
-            np.concatenate([*ptr, starts[-1:]]).astype(np.int64),
-            np.concatenate([b.source for b in batches]).astype(np.int64),
-            np.concatenate([b.offset for b in batches]).astype(np.int64),
-            np.concatenate([b.coef for b in batches]).astype(np.float64),
+            np.concatenate([*ptr, starts[-1:]]).astype(np.int64, copy=False),
+            np.concatenate([b.source for b in batches]).astype(np.int64, copy=False),
+            np.concatenate([b.offset for b in batches]).astype(np.int64, copy=False),
+            np.concatenate([b.coef for b in batches]).astype(np.float64, copy=False),
         )
 
     def take(self, which: Ints) -> Directions:

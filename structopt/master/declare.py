@@ -265,7 +265,7 @@ class RestrictedMaster:
         if np.all(self.sample_weight == 1.0):
             return
         mine = {xi.id for xi in self._slacks}
-        whole = [self._objective, *(c.expr for c in self._static if hasattr(c, "expr"))]
+        whole = [self._objective, *(side for c in self._static for side in c.args)]
         terms = [term for expression in whole for term in _terms(expression)]
         bent = [t for t in terms if {v.id for v in t.variables()} & mine and not t.is_affine()]
         if bent:

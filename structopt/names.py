@@ -53,6 +53,8 @@ NAMES = [
     Name("AdaptiveM3N", "formulations.adaptive_m3n", "formulation"),
     Name("LaplaceM3N", "formulations.laplace_m3n", "formulation"),
     Name("LPStruct", "formulations.lp_struct", "formulation"),
+    # what `constraints=` of a formulation takes
+    Name("Fixed", "formulations.given_weights", "constraint"),
     # in the order in which backend="auto" asks: each is the fastest that takes what the ones
     # before it refuse
     Name("Ascent", "backends.ascent.backend", "backend", "ascent"),

@@ -27,8 +27,10 @@ class Declaration(Protocol):
     n_examples: int
     n_features: int
 
-    def weights(self, constraints: WeightConstraints | None = None) -> Any:
-        """Return the weight variable w; ``constraints(w)`` adds constraints on it."""
+    def weights(
+        self, constraints: WeightConstraints | None = None, *, frozen: Any = None
+    ) -> Any:
+        """Return the weight variable w; ``constraints(w)`` adds constraints, `frozen` fixes some."""
 
     def slacks(self) -> Any:
         """Return a new variable xi >= 0 with one slack an example."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Literal
+from typing import Any, Literal
 
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
+from structopt.formulations.given_weights import around
 from structopt.parameters import PositiveOrInfinite
 
 
@@ -26,7 +27,10 @@ class M3N(Formulation):
     slacks : {"n", "one"}
         One slack an example, or one for all.
     constraints : callable, optional
-        Takes the CVXPY weight variable and returns constraints that the answer keeps.
+        Takes the CVXPY weight variable and returns constraints that the answer keeps;
+        :class:`~structopt.Fixed` freezes weights.
+    w0 : array, optional
+        Prior mean: ``|w - w0|^2`` instead of ``|w|^2``, for transfer from another model.
 
     Notes
     -----
@@ -46,8 +50,9 @@ class M3N(Formulation):
         *,
         slacks: Literal["n", "one"] = "n",
         constraints: WeightConstraints | None = None,
+        w0: Any = None,
     ) -> None:
-        self.C, self.slacks, self.constraints = C, slacks, constraints
+        self.C, self.slacks, self.constraints, self.w0 = C, slacks, constraints, w0
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""
@@ -56,5 +61,5 @@ class M3N(Formulation):
         joint = self.slacks == "one"
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
         strength = 0.0 if math.inf == self.C else 1.0 / (2.0 * self.C)
-        m.minimize(strength * cp.sum_squares(w) + cp.sum(xi))
+        m.minimize(strength * cp.sum_squares(around(w, self.w0)) + cp.sum(xi))
         m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi), joint=joint)

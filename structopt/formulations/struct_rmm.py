@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from typing import Literal
+from typing import Any, Literal
 
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
 from structopt.formulations.struct_svm import StructSVM
@@ -31,7 +31,7 @@ class StructRMM(StructSVM):
     B_fraction : float, optional
         Instead of B: this fraction of the largest projection that StructSVM finds on the same
         data (the paper's protocol).
-    rescale, slacks, constraints
+    rescale, slacks, constraints, w0
         As in :class:`StructSVM`.
 
     Notes
@@ -66,15 +66,17 @@ class StructRMM(StructSVM):
         rescale: Literal["unit", "margin", "slack"] = "unit",
         slacks: Literal["n", "one"] = "n",
         constraints: WeightConstraints | None = None,
+        w0: Any = None,
     ) -> None:
-        super().__init__(C, rescale=rescale, slacks=slacks, constraints=constraints)
+        super().__init__(C, rescale=rescale, slacks=slacks, constraints=constraints, w0=w0)
         self.B, self.B_fraction = B, B_fraction
 
     def resolve(self, largest_projection: Callable[[Formulation], float]) -> Formulation:
         """Fix B as a fraction of what StructSVM finds, if it is given as one."""
         if self.B_fraction is None:
             return self
-        shared = {"rescale": self.rescale, "slacks": self.slacks, "constraints": self.constraints}
+        names = ("rescale", "slacks", "constraints", "w0")
+        shared = {name: getattr(self, name) for name in names}
         largest = largest_projection(StructSVM(self.C, **shared))  # type: ignore[arg-type]
         logger.info("StructSVM's largest projection is %.6g", largest)
         B = self.B_fraction * largest if largest > 0 else math.inf

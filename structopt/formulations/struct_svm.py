@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
+from structopt.formulations.given_weights import around
 from structopt.parameters import Positive
 from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled
 
@@ -32,7 +33,10 @@ class StructSVM(Formulation):
     slacks : {"n", "one"}
         One slack an example, or one for all (the same optimum, fewer and denser cuts).
     constraints : callable, optional
-        Takes the CVXPY weight variable and returns constraints that the answer keeps.
+        Takes the CVXPY weight variable and returns constraints that the answer keeps;
+        :class:`~structopt.Fixed` freezes weights.
+    w0 : array, optional
+        Prior mean: ``|w - w0|^2`` instead of ``|w|^2``, for transfer from another model.
 
     Notes
     -----
@@ -63,8 +67,10 @@ class StructSVM(Formulation):
         rescale: Literal["unit", "margin", "slack"] = "unit",
         slacks: Literal["n", "one"] = "n",
         constraints: WeightConstraints | None = None,
+        w0: Any = None,
     ) -> None:
-        self.C, self.rescale, self.slacks, self.constraints = C, rescale, slacks, constraints
+        self.C, self.rescale, self.slacks = C, rescale, slacks
+        self.constraints, self.w0 = constraints, w0
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""
@@ -73,7 +79,7 @@ class StructSVM(Formulation):
         oracle = _ORACLES[self.rescale]
         joint, n = self.slacks == "one", m.n_examples
         w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
-        m.minimize(cp.sum_squares(w) / 2 + self.C / n * cp.sum(xi))
+        m.minimize(cp.sum_squares(around(w, self.w0)) / 2 + self.C / n * cp.sum(xi))
         m.cuts(
             oracle,
             lambda cut: cp.multiply(cut.scale, cut.delta @ w) >= cut.margin - cut.of(xi),

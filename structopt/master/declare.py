@@ -35,6 +35,7 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
 from structopt.formulations.base import WeightConstraints
+from structopt.formulations.given_weights import Fixed
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
 from structopt.master.lift import Family
@@ -82,8 +83,14 @@ class RestrictedMaster:
         self._static: list[Any] = []
 
     # ------------------------------------------------------------------ declaring
-    def weights(self, constraints: WeightConstraints | None = None) -> Any:
-        """Return the weight variable w; ``constraints(w)`` adds constraints on it."""
+    def weights(
+        self, constraints: WeightConstraints | None = None, *, frozen: Any = None
+    ) -> Any:
+        """Return the weight variable w; ``constraints(w)`` adds constraints on it.
+
+        ``frozen`` holds some weights at given values: a :class:`~structopt.Fixed`, or what one is
+        made of.
+        """
         if self._weights is None:
             self._weights = cp.Variable(self.n_features, name="w")
             if len(self._nonnegative):
@@ -98,6 +105,9 @@ class RestrictedMaster:
                     f"constraints must return a list of CVXPY constraints on w; got {given!r}."
                 )
             self.subject_to(*given)
+        if frozen is not None:
+            fixed = frozen if isinstance(frozen, Fixed) else Fixed(frozen)
+            self.subject_to(*fixed(self._weights))
         return self._weights
 
     def slacks(self) -> Any:

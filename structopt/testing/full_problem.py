@@ -24,6 +24,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.formulations.base import Formulation, WeightConstraints
+from structopt.formulations.given_weights import Fixed
 from structopt.structures.base.oracles import Oracle, nearest_reference
 from structopt.structures.references.structure import References
 from structopt.testing.check import fail
@@ -79,10 +80,15 @@ class FullProblem:
             self._constraints.append(w[kept] >= 0)
         return w
 
-    def weights(self, constraints: WeightConstraints | None = None) -> Any:
-        """Return the weight variable; ``constraints(w)`` adds constraints on it."""
+    def weights(
+        self, constraints: WeightConstraints | None = None, *, frozen: Any = None
+    ) -> Any:
+        """Return the weight variable; ``constraints(w)`` adds constraints, `frozen` fixes some."""
         if constraints is not None:
             self._constraints.extend(constraints(self.w))
+        if frozen is not None:
+            fixed = frozen if isinstance(frozen, Fixed) else Fixed(frozen)
+            self._constraints.extend(fixed(self.w))
         return self.w
 
     def slacks(self) -> Any:

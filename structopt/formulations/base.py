@@ -30,7 +30,7 @@ class Declaration(Protocol):
     def weights(
         self, constraints: WeightConstraints | None = None, *, frozen: Any = None
     ) -> Any:
-        """Return the weight variable w; ``constraints(w)`` adds constraints, `frozen` fixes some."""
+        """Return w, the weights; ``constraints(w)`` adds constraints, ``frozen`` fixes some."""
 
     def slacks(self) -> Any:
         """Return a new variable xi >= 0 with one slack an example."""

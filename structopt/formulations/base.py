@@ -27,9 +27,7 @@ class Declaration(Protocol):
     n_examples: int
     n_features: int
 
-    def weights(
-        self, constraints: WeightConstraints | None = None, *, frozen: Any = None
-    ) -> Any:
+    def weights(self, constraints: WeightConstraints | None = None, *, frozen: Any = None) -> Any:
         """Return w, the weights; ``constraints(w)`` adds constraints, ``frozen`` fixes some."""
 
     def slacks(self) -> Any:

@@ -83,9 +83,7 @@ class RestrictedMaster:
         self._static: list[Any] = []
 
     # ------------------------------------------------------------------ declaring
-    def weights(
-        self, constraints: WeightConstraints | None = None, *, frozen: Any = None
-    ) -> Any:
+    def weights(self, constraints: WeightConstraints | None = None, *, frozen: Any = None) -> Any:
         """Return the weight variable w; ``constraints(w)`` adds constraints on it.
 
         ``frozen`` holds some weights at given values: a :class:`~structopt.Fixed`, or what one is

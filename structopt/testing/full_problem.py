@@ -80,9 +80,7 @@ class FullProblem:
             self._constraints.append(w[kept] >= 0)
         return w
 
-    def weights(
-        self, constraints: WeightConstraints | None = None, *, frozen: Any = None
-    ) -> Any:
+    def weights(self, constraints: WeightConstraints | None = None, *, frozen: Any = None) -> Any:
         """Return the weight variable; ``constraints(w)`` adds constraints, `frozen` fixes some."""
         if constraints is not None:
             self._constraints.extend(constraints(self.w))

@@ -77,10 +77,10 @@ class StructRMM(StructSVM):
             return self
         names = ("rescale", "slacks", "constraints", "w0")
         shared = {name: getattr(self, name) for name in names}
-        largest = largest_projection(StructSVM(self.C, **shared))  # type: ignore[arg-type]
+        largest = largest_projection(StructSVM(self.C, **shared))
         logger.info("StructSVM's largest projection is %.6g", largest)
         B = self.B_fraction * largest if largest > 0 else math.inf
-        return StructRMM(self.C, B, **shared)  # type: ignore[arg-type]
+        return StructRMM(self.C, B, **shared)
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""

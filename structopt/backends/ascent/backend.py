@@ -2,11 +2,13 @@ r"""Dual block ascent, compiled, for masters with a separable strongly convex re
 
 Form (recognised in the compiled programme, whoever declared it):
 
-    min  sum_j 1/2 p_j w_j^2 + q_j w_j + l1_j |w_j|  +  sum_i c_i xi_i,    lb <= w <= ub, xi >= 0
-    s.t. f_r delta_r . w + xi_i(r) >= b_r,      and rows without a slack, on either side.
+    min  sum_j 1/2 p_j w_j^2 + q_j w_j + l1_j |w_j|  +  sum_i phi_i(xi_i),    lb <= w <= ub, xi >= 0
+    s.t. f_r delta_r . w + xi_i(r) >= b_r,      and rows without a slack, on either side,
 
-Dual: max b.alpha - sum_j h_j*(v_j), v = sum alpha_r f_r delta_r, over alpha >= 0 with
-sum over i's rows <= c_i. The weights follow from v by soft-thresholding and clipping; with a pure
+with phi linear, quadratic or the one after the other (:mod:`structopt.backends.ascent.prices`).
+
+Dual: max b.alpha - sum_j h_j*(v_j) - sum_i phi_i*(s_i), v = sum alpha_r f_r delta_r, over
+alpha >= 0, s_i the sum over i's rows (at most c_i if phi_i is linear, c_i xi_i). The weights follow from v by soft-thresholding and clipping; with a pure
 quadratic they are linear in alpha. A visit to a group (the rows of one slack) computes the slopes
 of its planes, solves that block by SMO on the group's own small matrix of plane products, and
 moves w once. Sweeps go on until the master's duality gap, which the slopes give for free, is small
@@ -40,6 +42,7 @@ from structopt.arrays import Floats, Ints, base_matrix
 from structopt.backends.ascent.face_step import RIDGES, Products, face_step
 from structopt.backends.ascent.form import odd_program, odd_rows
 from structopt.backends.ascent.planes import Layout, Planes, arrange
+from structopt.backends.ascent.prices import Prices
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
 from structopt.errors import IncompatibleError
 from structopt.master.cuts import Cuts
@@ -135,6 +138,7 @@ class Ascent(Backend):
         fixed = self._lb == self._ub
         self._inverse = np.where(fixed, 0.0, 1.0 / np.where(diagonal > 0, diagonal, 1.0))
         self._linear, self._l1 = program.q[weights], program.l1[weights]
+        self._prices = Prices.of(program)
         free = np.isneginf(self._lb) & np.isposinf(self._ub)
         self._pure = bool(np.all(free) and not np.any(self._l1) and not np.any(self._linear))
         return program
@@ -190,7 +194,7 @@ class Ascent(Backend):
         """Start from multipliers, scaled down where they exceed a slack's cost."""
         p = self._planes.each
         load = np.bincount(p["group"], alpha * p["soft"], minlength=self._n_groups)
-        cap = self._caps(np.arange(self._n_groups))
+        cap = self._prices.of_groups(np.arange(self._n_groups)).cap
         self._solves = self._pushes = 0
         fits = np.minimum(1.0, cap / np.maximum(load, 1e-300))[p["group"]]
         p["alpha"] = alpha * np.where(p["soft"], fits, 1.0)
@@ -218,13 +222,6 @@ class Ascent(Backend):
         self._inverse = np.where(self._lb == self._ub, 0.0, inverse)
         self._layout, self._solves, self._products = None, 0, Products()
 
-    def _caps(self, groups: Ints) -> Floats:
-        costs = self._program.q[self._program.slacks]
-        caps = np.full(len(groups), np.inf)
-        soft = groups < len(costs)
-        caps[soft] = costs[groups[soft]]
-        return caps
-
     # ------------------------------------------------------------------ solving
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Sweep until the duality gap is at most ``tolerance`` times the dual value."""
@@ -240,7 +237,8 @@ class Ascent(Backend):
         base = (self._base.indptr, self._base.indices, self._base.data)
         planes = self._planes.each
         alpha, before = planes["alpha"][layout.order], planes["before"][layout.order]
-        cap = self._caps(layout.groups)
+        prices = self._prices.of_groups(layout.groups)
+        cap = prices.cap
         if self._solves % _REFRESH == 0:  # from scratch, so that rounding never accumulates
             size = len(self._inverse)
             self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
@@ -264,7 +262,7 @@ class Ascent(Backend):
                 self._push(layout, cap, alpha, before)
             kernels.sweep(
                 self._random.permutation(visited), *layout.planes, layout.rhs, layout.soft,
-                *layout.parts, *layout.gram, *base, cap, alpha, gaps, violated, v, w,
+                *layout.parts, *layout.gram, *base, *prices, alpha, gaps, violated, v, w,
                 self._inverse, self._linear, self._l1, self._lb, self._ub, self._pure, self.steps,
             )  # fmt: skip
             visits += len(visited)
@@ -273,6 +271,7 @@ class Ascent(Backend):
                 everyone = not everyone
                 continue
             dual = self._dual(alpha, layout.rhs, v, w)
+            dual -= kernels.charges(layout.planes[0], layout.soft, alpha, *prices[1:])
             self._pushes = self._pushes if dual >= reached else 0
             reached = dual
             gap = gaps.sum() + (alpha[hard].sum() * violated.max() if len(hard) else 0.0)
@@ -287,7 +286,7 @@ class Ascent(Backend):
                 pace = np.log(max(marked / gap, 1.0)) / (sweeps - since)
                 if np.log(gap / goal) > _LONG * pace and self._fits(alpha):
                     stuck = self._ridge == RIDGES[1]
-                    if self._step_jointly(layout, alpha, cap, w):
+                    if self._step_jointly(layout, alpha, prices, w):
                         last = np.inf
                     elif stuck:
                         wait *= 2
@@ -331,7 +330,7 @@ class Ascent(Backend):
         used = int(np.count_nonzero(alpha))
         return 0 < used * (used + len(self._w)) <= _MOST
 
-    def _step_jointly(self, layout: Layout, alpha: Floats, cap: Floats, w: Floats) -> bool:
+    def _step_jointly(self, layout: Layout, alpha: Floats, prices: Prices, w: Floats) -> bool:
         """Take a Newton step over all multipliers in use; say whether it gained."""
         used = np.flatnonzero(alpha > 0)
         planes = layout.order[used]
@@ -339,8 +338,14 @@ class Ascent(Backend):
         rows, gram = self._products.of(planes, lambda new: scale * self._dense(new))
         sizes = np.diff(layout.planes[0])
         group = np.repeat(np.arange(len(sizes)), sizes)[used]
-        limit = np.where(layout.soft[used], cap[group], np.inf)
+        soft = layout.soft[used]
+        limit, bent, paid = prices.around(np.bincount(group[soft], alpha[used][soft], len(sizes)))
+        limit = np.where(soft, limit[group], np.inf)
         slope = layout.rhs[used] - rows @ (w / scale)
+        if np.any(bent):
+            slope -= np.where(soft, paid[group], 0.0)
+            own = np.where(soft, bent[group], 0.0)
+            gram = gram + np.where(group[:, None] == group, np.outer(soft, own), 0.0)
         better = face_step(alpha[used], slope, gram, group, limit, self._ridge)
         least, largest = RIDGES
         if better is None:
@@ -382,7 +387,10 @@ class Ascent(Backend):
         x = np.zeros(program.size)
         x[program.weights] = self._mean
         soft = layout.groups < len(program.slacks)
-        x[program.slacks[layout.groups[soft]]] = hinge[soft]
+        least = -self._prices.knee * self._prices.give  # what a slack is without any need
+        x[program.slacks] = np.maximum(0.0, least)
+        mine = layout.groups[soft]
+        x[program.slacks[mine]] = np.maximum(hinge[soft], least[mine])
         status: Status = "optimal" if converged else "inaccurate"
         return MasterSolution(status, x, self.multipliers(), np.zeros(0), visits)
 

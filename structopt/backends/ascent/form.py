@@ -22,9 +22,9 @@ def odd_program(program: Program) -> str | None:
         return "there are variables besides weights and slacks."
     if not np.all((program.diagonal > 0)[inside] | (program.lb == program.ub)[inside]):
         return "some weights have no quadratic term."
-    plain = (program.diagonal == 0) & (program.l1 == 0) & (program.lb == 0) & (program.q > 0)
-    if not np.all((plain & np.isposinf(program.ub))[slack]):
-        return "slacks must be >= 0 with a linear cost > 0."
+    plain = (program.l1 == 0) & (program.lb == 0) & np.isposinf(program.ub)
+    if not np.all((plain & ((program.diagonal > 0) | (program.q > 0)))[slack]):
+        return "slacks must be >= 0 with a linear cost > 0 or a square."
     return None
 
 

@@ -128,9 +128,46 @@ def raise_by(slope, square, room):
     return step, step * slope - 0.5 * step * step * square
 
 
+@njit(cache=True, inline="always")
+def charge(total, knee, give):
+    """Return the conjugate ``give / 2 (total - knee)_+^2`` of what a slack costs."""
+    over = max(0.0, total - knee)
+    return 0.5 * give * over * over
+
+
+@njit(cache=True, inline="always")
+def raise_soft(slope, square, room, total, knee, give):
+    """Return the best step upwards of a multiplier whose group has a load, and its gain."""
+    step, gain = raise_by(slope, square, room)
+    if give == 0.0 or step <= 0.0 or total + step <= knee:
+        return step, gain
+    step = (slope - give * (total - knee)) / (square + give)
+    if step <= 0.0:
+        return 0.0, 0.0
+    step = min(step, room)
+    gain = step * slope - 0.5 * step * step * square
+    return step, gain - charge(total + step, knee, give) + charge(total, knee, give)
+
+
+@njit(cache=True, inline="always")
+def lower_soft(slope, square, room, total, knee, give):
+    """Return the best step downwards of a multiplier whose group has a load, and its gain."""
+    over = max(0.0, total - knee)
+    if give == 0.0 or over == 0.0:
+        return raise_by(-slope, square, room)
+    step = (give * over - slope) / (square + give)
+    if step > over:  # beyond the knee nothing is given
+        step = max(over, -slope / max(square, 1e-300))
+    if step <= 0.0:
+        return 0.0, 0.0
+    step = min(step, room)
+    gain = -step * slope - 0.5 * step * step * square
+    return step, gain - charge(total - step, knee, give) + charge(total, knee, give)
+
+
 @njit(cache=True)
-def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
-    """Maximise ``slope.d - 1/2 d'Gd`` over alpha + d >= 0, sum of the soft ones <= cap.
+def settle_block(slope, gram, alpha, soft, c, cap, knee, give, total, steps):
+    """Maximise ``slope.d - 1/2 d'Gd - charge`` over alpha + d >= 0, sum of the soft ones <= cap.
 
     Each step takes the best of: raise the steepest plane (soft or hard), lower the flattest, move
     from one soft plane to another (SMO). ``total`` is the sum of the soft multipliers.
@@ -150,7 +187,7 @@ def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
                     drop = r
         best, to, off, step = 0.0, -1, -1, 0.0
         if up >= 0:
-            s, gain = raise_by(slope[up], gram[up * c + up], cap - total)
+            s, gain = raise_soft(slope[up], gram[up * c + up], cap - total, total, knee, give)
             if gain > best:
                 best, to, off, step = gain, up, -1, s
             if down >= 0 and down != up:
@@ -159,7 +196,7 @@ def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
                 if gain > best:
                     best, to, off, step = gain, up, down, s
         if down >= 0:
-            s, gain = raise_by(-slope[down], gram[down * c + down], alpha[down])
+            s, gain = lower_soft(slope[down], gram[down * c + down], alpha[down], total, knee, give)
             if gain > best:
                 best, to, off, step = gain, -1, down, s
         if firm >= 0:
@@ -186,9 +223,23 @@ def settle_block(slope, gram, alpha, soft, c, cap, total, steps):
             total -= step
 
 
+@njit(cache=True, inline="always")
+def settled(need, cap, knee, give):
+    """Return the slack that costs least among those of at least ``need``, and what it costs.
+
+    Its price rises from the knee by 1 / give a unit, up to the cap.
+    """
+    if give == 0.0:
+        return need, cap * need
+    slack = max(need, -knee * give)
+    bend = min(slack, (cap - knee) * give)
+    beyond = cap * (slack - bend) if slack > bend else 0.0
+    return slack, knee * bend + 0.5 * bend * bend / give + beyond
+
+
 @njit(cache=True)
 def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_offset,
-          gram_ptr, gram, indptr, indices, data, cap, alpha, gaps, violated,
+          gram_ptr, gram, indptr, indices, data, cap, knee, give, alpha, gaps, violated,
           v, w, inverse, linear, l1, lb, ub, pure, steps):  # fmt: skip
     """Visit groups in order; leave each group's gap, as it was before the visit, in ``gaps``.
 
@@ -223,9 +274,12 @@ def sweep(order, group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, 
                 price += alpha[r]
                 broken = max(broken, s)
         violated[g] = broken
-        gaps[g] = (cap[g] * worst if worst > 0.0 else 0.0) + price * broken - used
+        _, cost = settled(worst, cap[g], knee[g], give[g])
+        gaps[g] = (cost if worst > 0.0 or give[g] > 0.0 else 0.0) + price * broken - used
+        gaps[g] += charge(total, knee[g], give[g])
         settle_block(slope, gram[gram_ptr[g] : gram_ptr[g + 1]], alpha[first : first + c],
-                     soft[first : first + c], c, cap[g], total, steps)  # fmt: skip
+                     soft[first : first + c], c, cap[g], knee[g], give[g], total,
+                     steps)  # fmt: skip
         n_parts = part_ptr[g + 1] - part_ptr[g]
         for k in range(n_parts):
             products[k] = 0.0
@@ -340,3 +394,17 @@ def hinges(group_ptr, ptr, local, coef, rhs, soft, part_ptr, part_source, part_o
                 s -= coef[p] * products[local[p]]
             out[g] = max(out[g], s)
     return out
+
+
+@njit(cache=True)
+def charges(group_ptr, soft, alpha, knee, give):
+    """Return the sum of what the groups' loads are charged."""
+    paid = 0.0
+    for g in range(len(group_ptr) - 1):
+        if give[g] > 0.0:
+            total = 0.0
+            for r in range(group_ptr[g], group_ptr[g + 1]):
+                if soft[r]:
+                    total += alpha[r]
+            paid += charge(total, knee[g], give[g])
+    return paid

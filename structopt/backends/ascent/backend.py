@@ -8,11 +8,12 @@ Form (recognised in the compiled programme, whoever declared it):
 with phi linear, quadratic or the one after the other (:mod:`structopt.backends.ascent.prices`).
 
 Dual: max b.alpha - sum_j h_j*(v_j) - sum_i phi_i*(s_i), v = sum alpha_r f_r delta_r, over
-alpha >= 0, s_i the sum over i's rows (at most c_i if phi_i is linear, c_i xi_i). The weights follow from v by soft-thresholding and clipping; with a pure
-quadratic they are linear in alpha. A visit to a group (the rows of one slack) computes the slopes
-of its planes, solves that block by SMO on the group's own small matrix of plane products, and
-moves w once. Sweeps go on until the master's duality gap, which the slopes give for free, is small
-enough; later sweeps visit only the groups that still have a share in it.
+alpha >= 0, s_i the sum over i's rows (at most c_i if phi_i is linear, c_i xi_i). The
+weights follow from v by soft-thresholding and clipping; with a pure quadratic they are linear in
+alpha. A visit to a group (the rows of one slack) computes the slopes of its planes, solves that
+block by SMO on the group's own small matrix of plane products, and moves w once. Sweeps go on
+until the master's duality gap, which the slopes give for free, is small enough; later sweeps visit
+only the groups that still have a share in it.
 
 Between sweeps multipliers are carried on in the direction of the last one (Nesterov's momentum),
 
@@ -339,7 +340,9 @@ class Ascent(Backend):
         sizes = np.diff(layout.planes[0])
         group = np.repeat(np.arange(len(sizes)), sizes)[used]
         soft = layout.soft[used]
-        limit, bent, paid = prices.around(np.bincount(group[soft], alpha[used][soft], len(sizes)))
+        load = np.zeros(len(sizes))
+        np.add.at(load, group[soft], alpha[used][soft])
+        limit, bent, paid = prices.around(load)
         limit = np.where(soft, limit[group], np.inf)
         slope = layout.rhs[used] - rows @ (w / scale)
         if np.any(bent):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Sequence
 from typing import Any
 
 
@@ -40,11 +41,16 @@ class IncompatibleError(StructoptError, ValueError):
 
 
 class InfeasibleError(StructoptError):
-    """No weights satisfy the master's constraints, or no output those of ``example``."""
+    """No weights satisfy the master's constraints, or no output those of ``example``.
 
-    def __init__(self, message: str, *, example: int | None = None) -> None:
+    ``constraints`` are those of the formulation that clash, as they were written.
+    """
+
+    def __init__(
+        self, message: str, *, example: int | None = None, constraints: Sequence[str] = ()
+    ) -> None:
         super().__init__(message)
-        self.example = example
+        self.example, self.constraints = example, tuple(constraints)
 
 
 class UnboundedError(StructoptError):
@@ -60,7 +66,7 @@ class OracleError(StructoptError):
 
 
 class BackendError(StructoptError):
-    """A solver failed, and so did the reference backend after it."""
+    """A solver failed, and nobody else solved the round: the reference failed too, or may not."""
 
 
 class CertificateError(StructoptError):

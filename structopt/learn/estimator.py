@@ -50,6 +50,9 @@ class StructuredClassifier(Predictor):
     backend : str or Backend
         Who solves the master problems; "auto" picks the best that fits (`result_.backend` says
         which).
+    fallback : bool
+        Whether the reference backend may solve rounds in which a backend that you named fails;
+        with "auto" it may. `result_.rescued` says which rounds it did.
     method : str
         How the learning problem is driven: "cutting-plane" (what "auto" means), "frank-wolfe",
         "subgradient", "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
@@ -99,6 +102,7 @@ class StructuredClassifier(Predictor):
         formulation: Formulation,
         *,
         backend: str | Backend = "auto",
+        fallback: bool = False,
         method: str = "auto",
         tol: float = 1e-3,
         max_iter: int | None = None,
@@ -114,6 +118,7 @@ class StructuredClassifier(Predictor):
         self.structure = structure
         self.formulation = formulation
         self.backend = backend
+        self.fallback = fallback
         self.method = method
         self.tol = tol
         self.max_iter = max_iter
@@ -189,6 +194,7 @@ class StructuredClassifier(Predictor):
         """Return the options that this method takes; refuse those that are set but not taken."""
         given = {
             "backend": None if self.backend == "auto" else self.backend,
+            "fallback": True if self.fallback else None,
             "random_state": self.random_state,
             "warm_start": warm_start,
             "checkpoint": self.checkpoint,

@@ -25,10 +25,11 @@ from structopt.formulations.base import Formulation
 from structopt.master.cuts import Cuts
 from structopt.master.lagrangian import Averages, Lagrangian, Priced
 from structopt.master.separation import Inside, Separation, separate
+from structopt.methods.forerunner import largest_projection
 from structopt.methods.method import Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
-from structopt.methods.rescue import solve_master
+from structopt.methods.rescue import no_minimum, solve_master
 from structopt.methods.state import Live, State
 from structopt.parameters import Seed
 from structopt.run.checkpoint import Checkpoint
@@ -57,6 +58,9 @@ class CuttingPlane(Method):
         See :class:`~structopt.Method`.
     backend : str or Backend
         Who solves the master problems.
+    fallback : bool
+        Whether the reference backend may solve rounds in which a backend that was named fails
+        (`Result.rescued` says which); for "auto" it may.
     random_state : int, optional
         Seed of what the backend draws at random.
     warm_start : Result or State, optional
@@ -92,6 +96,7 @@ class CuttingPlane(Method):
         data: DataSet,
         *,
         backend: str | Backend = "auto",
+        fallback: bool = False,
         random_state: Seed | None = None,
         warm_start: Result | State | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
@@ -99,6 +104,7 @@ class CuttingPlane(Method):
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         self._asked = (backend, random_state)
+        self.fallback = fallback or (isinstance(backend, str) and backend == "auto")
         self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
         self._pace, self._dropped_at = Pace(), -np.inf
         self._averages, self._middle = Averages(), 0.0
@@ -174,15 +180,28 @@ class CuttingPlane(Method):
 
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
-        solution, rescue = solve_master(
-            self.master,
-            self.backend,
-            len(self.history) + 1,
-            tolerance=self._pace.tolerance,
-            time_limit=self.limits.remaining(self._elapsed()),
-        )
-        self._rescued += [rescue] if rescue is not None else []
-        return solution
+        """Solve the master; while its objective falls for ever, ask for cuts that end the fall."""
+        while True:
+            found = solve_master(
+                self.master,
+                self.backend,
+                len(self.history) + 1,
+                tolerance=self._pace.tolerance,
+                time_limit=self.limits.remaining(self._elapsed()),
+                fallback=self.fallback,
+            )
+            self._rescued += [found.rescue] if found.rescue is not None else []
+            if found.solution is not None:
+                return found.solution
+            late = self.limits.reached(self._elapsed())
+            if late or not self._end_fall(found.descent):
+                raise no_minimum(self.master, found.descent, late=late)
+
+    def _end_fall(self, descent: Floats | None) -> bool:
+        """Ask at 0, and ever further along a direction of descent; say whether cuts came."""
+        direction = np.zeros(self.master.size) if descent is None else descent
+        far = (0.0,) if descent is None else (0.0, 1.0, 1e3, 1e6)
+        return any(self._add(self._evaluate(distance * direction)) for distance in far)
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound; say whether it rose enough to make dropping cuts safe."""
@@ -356,18 +375,9 @@ class CuttingPlane(Method):
         self._check_abilities(type(self.formulation).__name__, worst, best_other)
         limits = replace(self.limits, callbacks=())
         first = CuttingPlane(self.structure, formulation, self.data, limits=limits)
-        result = first.solve()
-        if result.status == "interrupted":  # half a model is no measure
-            raise KeyboardInterrupt
-        if result.status != "optimal":
-            self._caveat = (
-                f"the bound rests on a {type(formulation).__name__} that stopped "
-                f"({result.status}) at a relative gap of {result.certificate.relative_gap:.1e}"
-            )
+        largest, self._caveat = largest_projection(first)
         self._forerunner = first
-        answers = [a for o in (worst, best_other) for a in self.data.ask(o, result.weights)]
-        scores = np.concatenate([a.score for a in answers])
-        return float(np.abs(scores[np.isfinite(scores)]).max(initial=0.0))
+        return largest
 
     @property
     def families(self) -> list[tuple[str, bool]]:

@@ -148,6 +148,7 @@ class EM(CuttingPlane):
             formulation,
             data,
             backend=Ascent(max_sweeps=_SWEEPS, steps=_STEPS, momentum=False),
+            fallback=True,  # the method's own choice, not the user's
             random_state=0 if random_state is None else random_state,
             warm_start=warm_start.copy() if isinstance(warm_start, State) else warm_start,
             **limits,

@@ -1,18 +1,49 @@
-"""Solving a master problem: on the reference where its backend fails, with errors that say why."""
+"""Solving a master problem: no solver's word is taken, and nobody steps in unasked.
+
+"Infeasible" and "unbounded" are looked into (:mod:`structopt.methods.verdict`); where they are not
+true, or the backend fails in another way, the reference backend solves the round if that is allowed
+(it was not named by the user, or with ``fallback=True``), and the Result says so.
+"""
 
 from __future__ import annotations
 
 import logging
+import time
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from structopt.arrays import Floats
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
 from structopt.errors import BackendError, InfeasibleError, UnboundedError
 from structopt.master.declare import RestrictedMaster
+from structopt.methods.clash import clashing
+from structopt.methods.verdict import Verdict, examine
 from structopt.run.result import Rescue
 
 logger = logging.getLogger(__name__)
+
+_WORD = "That is the solver's word: a proof is known for linear and quadratic masters only."
+
+
+@dataclass(frozen=True)
+class Solved:
+    """What came of a round's master.
+
+    Attributes
+    ----------
+    solution : MasterSolution or None
+        None where the objective falls without limit: more cuts are needed, or there is no minimum.
+    rescue : Rescue or None
+        Who failed and who solved it instead.
+    descent : array or None
+        The direction in which the objective falls, where it is known.
+    """
+
+    solution: MasterSolution | None
+    rescue: Rescue | None = None
+    descent: Floats | None = None
 
 
 def solve_master(
@@ -22,48 +53,120 @@ def solve_master(
     *,
     tolerance: float,
     time_limit: float | None,
-) -> tuple[MasterSolution, Rescue | None]:
-    """Solve the master of round ``number``; say by whom if the backend failed.
+    fallback: bool,
+) -> Solved:
+    """Solve the master of round ``number``.
 
     Raises
     ------
-    InfeasibleError, UnboundedError
-        If the backend proves that there is no solution.
+    InfeasibleError
+        If no point satisfies the constraints: proven, for linear and quadratic masters.
     BackendError
-        If the reference fails too.
+        If the backend fails and so does the reference, or nobody may step in.
     """
-    solution, rescue = backend.solve(tolerance=tolerance, time_limit=time_limit), None
-    if _failed(solution) and backend.name == "cvxpy":
+    start = time.monotonic()
+    solution = backend.solve(tolerance=tolerance, time_limit=time_limit)
+    found = _judged(master, solution)
+    if found.solution is None or not _failed(found.solution):
+        return found
+    if time_limit is not None and time.monotonic() - start >= time_limit:
+        # nothing was found in time: no multipliers and the point 0 are bounds all the same
+        return Solved(replace(_nothing(master), status="inaccurate"))
+    why = found.solution.message
+    if backend.name == "cvxpy":
         raise BackendError(
-            f"CVXPY failed in round {number}: {solution.message} Check solver= and options=, try "
-            "another backend, or scale the features to similar ranges."
+            f"CVXPY failed in round {number}: {why} Check solver= and options=, try another "
+            "backend, or scale the features to similar ranges."
         )
-    if _failed(solution):
-        logger.warning(
-            "backend %r failed in round %d (%s); retrying on the reference backend",
-            backend.name, number, solution.message,
-        )  # fmt: skip
-        reference = registry.make("cvxpy")
-        reference.start(master)
-        rescue = Rescue(number, backend.name, reference.name, solution.message)
-        solution = reference.solve(tolerance=tolerance)
-        if _failed(solution):
-            raise BackendError(
-                f"Backend {backend.name!r} failed in round {number} ({rescue.why}), and so did "
-                f"the reference ({solution.message}). Try another backend, or scale the features "
-                "to similar ranges."
-            )
-    if solution.status == "infeasible":
-        raise InfeasibleError(
-            f"No weights satisfy the formulation's constraints ({len(master.pool)} cuts so far). "
-            "Relax the constraints on the weights, or give hard cut families a slack."
+    if not fallback:
+        raise BackendError(
+            f"Backend {backend.name!r} failed in round {number}: {why} It was named, so no other "
+            "one steps in: try backend='auto', fallback=True (the reference backend then solves "
+            "such rounds, and the result says which), or features scaled to similar ranges."
         )
-    if solution.status == "unbounded":
-        raise UnboundedError(
-            f"The master problem has no minimum with {len(master.pool)} cuts: some variable "
-            "lowers the objective without limit. Add a regulariser or bounds."
+    logger.warning(
+        "backend %r failed in round %d (%s); retrying on the reference backend",
+        backend.name, number, why,
+    )  # fmt: skip
+    reference = registry.make("cvxpy")
+    reference.start(master)
+    second = _judged(master, reference.solve(tolerance=tolerance))
+    if second.solution is not None and _failed(second.solution):
+        raise BackendError(
+            f"Backend {backend.name!r} failed in round {number} ({why}), and so did the reference "
+            f"({second.solution.message}). Try another backend, or scale the features to similar "
+            "ranges."
         )
-    return solution, rescue
+    rescue = Rescue(number, backend.name, reference.name, why)
+    return Solved(second.solution, rescue, second.descent)
+
+
+def no_minimum(
+    master: RestrictedMaster, descent: Floats | None, *, late: bool = False
+) -> UnboundedError:
+    """Return the error of a master whose objective falls for ever; ``late`` if time was up."""
+    which = _WORD
+    if descent is not None:
+        moved = [
+            f"{v.name()} ({np.count_nonzero(part)} of {v.size})"
+            for v in master.variables()
+            if np.any(part := descent[master.columns[v.id] :][: v.size])
+        ]
+        which = f"It falls for ever along a direction that moves {', '.join(moved)}."
+    return UnboundedError(
+        f"The master problem has no minimum with {len(master.pool)} cuts, and "
+        f"{'time is up' if late else 'there is no cut that ends its fall'}: some variable lowers "
+        f"the objective without limit. {which} Add a regulariser or bounds."
+    )
+
+
+def _judged(master: RestrictedMaster, solution: MasterSolution) -> Solved:
+    """Look into a solver's word; what is not true of it counts as failure."""
+    if solution.status not in ("infeasible", "unbounded"):
+        return Solved(solution)
+    program = master.program
+    if program is None:
+        if solution.status == "infeasible":
+            raise _no_point(master, None)
+        return Solved(None)
+    cuts = master.pool.cuts
+    rows = [program.A, cuts.matrix(program)] if len(cuts) else [program.A]
+    lower = np.concatenate([program.lower, cuts.lower])
+    upper = np.concatenate([program.upper, cuts.upper])
+    verdict = examine(program, rows, lower, upper)
+    if verdict.ray is not None:
+        raise _no_point(master, verdict)
+    if verdict.descent is not None:
+        return Solved(None, descent=verdict.descent)
+    message = (
+        f"it calls the master {solution.status}, which is not so: a point satisfies it to "
+        f"{verdict.residual:.1g} of its numbers, and no direction lowers the objective for ever "
+        f"({solution.message or 'no more is said'})."
+    )
+    return Solved(_nothing(master, message))
+
+
+def _nothing(master: RestrictedMaster, message: str = "") -> MasterSolution:
+    return MasterSolution(
+        "failed", np.zeros(master.size), np.zeros(len(master.pool)), None, 0, message
+    )
+
+
+def _no_point(master: RestrictedMaster, verdict: Verdict | None) -> InfeasibleError:
+    clash = clashing(master)
+    proof = _WORD
+    if verdict is not None and verdict.ray is not None:
+        used = int(np.count_nonzero(verdict.ray))
+        proof = f"Multipliers of {used} rows prove it; the least that must give way is " + (
+            f"{verdict.residual:.1g} of a row's numbers."
+        )
+    together = f" These clash: {'; '.join(clash)}." if clash else ""
+    return InfeasibleError(
+        f"No weights satisfy the formulation's constraints ({len(master.pool)} cuts so far)."
+        f"{together} {proof} Relax the constraints on the weights, or give hard cut families a "
+        "slack.",
+        constraints=clash,
+    )
 
 
 def _failed(solution: MasterSolution) -> bool:

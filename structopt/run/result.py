@@ -97,8 +97,11 @@ class Result:
         names.load("write_report")(self, path)
 
     def __str__(self) -> str:
-        c = self.certificate
+        c, rescues = self.certificate, self.rescued
+        first = [f"round {r.round} by {r.solved}: {r.failed} failed" for r in rescues[:1]]
+        more = [f"and {len(rescues) - 1} more rounds"] if len(rescues) > 1 else []
+        rescued = f"; rescued: {', '.join(first + more)}" if rescues else ""
         return (
             f"{self.status} after {len(self.history)} rounds and {self.seconds:.2f} s "
-            f"({self.solver}): objective {c.primal:.6g}, {c}"
+            f"({self.solver}): objective {c.primal:.6g}, {c}{rescued}"
         )

@@ -120,7 +120,7 @@ def test_broken_and_lying_solvers_fail():
     )  # fmt: skip
     problem = done.problems[0]
     assert problem.solved("clarabel")
-    assert "the reference solved" in problem.runs["broken"][0].reason
+    assert "'broken' failed in round 2" in problem.runs["broken"][0].reason
     assert "not certified" in problem.runs["liar"][0].reason
     assert problem.cost("liar") == 2.0
     assert problem.replay.warm["clarabel"].reason == ""

@@ -113,9 +113,18 @@ class Broken(Clarabel):
         return super().solve(**kwargs)
 
 
-def test_a_failing_solver_is_retried_on_the_reference(words, caplog):
-    result = run_of(words, so.M3N(0.5), backend=Broken()).solve()
+def test_a_named_backend_that_fails_is_not_replaced(words):
+    with pytest.raises(
+        BackendError, match=r"'broken' failed in round 3: out of luck.*fallback"
+    ) as e:
+        run_of(words, so.M3N(0.5), backend=Broken()).solve()
+    assert len(e.value.result.history) == 2
+
+
+def test_a_failing_solver_is_retried_on_the_reference_where_that_is_allowed(words, caplog):
+    result = run_of(words, so.M3N(0.5), backend=Broken(), fallback=True).solve()
     assert result.certificate.certified
+    assert "round 3 by cvxpy: broken failed" in str(result)
     assert "out of luck" in caplog.text
     assert "reference" in caplog.text
     assert result.rescued == ((3, "broken", "cvxpy", "out of luck"),)
@@ -129,7 +138,7 @@ def test_when_the_reference_fails_too_the_error_carries_the_last_model(words, mo
 
     monkeypatch.setattr(CVXPY, "solve", fail)
     with pytest.raises(BackendError, match="no solver left") as caught:
-        run_of(words, so.M3N(0.5), backend=Broken()).solve()
+        run_of(words, so.M3N(0.5), backend=Broken(), fallback=True).solve()
     assert len(caught.value.result.history) == 2
     assert np.isfinite(caught.value.result.certificate.primal)
 

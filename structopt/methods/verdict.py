@@ -1,0 +1,144 @@
+r"""Whether a master problem has no point or no minimum, found out without the solver's word.
+
+Solvers say "infeasible" and "unbounded" of masters that are neither (badly scaled ones above all).
+Both have short proofs. No point satisfies ``lower <= Ax <= upper, lb <= x <= ub`` if multipliers y
+exist with
+
+    lower.y+ - upper.y-  >  max over lb <= x <= ub of (A'y).x                         (Farkas),
+
+and the objective falls without limit from any feasible point along d if
+
+    P d = 0,   q.d + l1.|d| < 0,   and d leads out of no row and no bound.
+
+Either is looked for by a linear programme that always has a solution, and checked by arithmetic.
+
+>>> import cvxpy as cp, numpy as np
+>>> from structopt.master.compile import compile_problem
+>>> x = cp.Variable(2)
+>>> p = compile_problem(cp.sum(x), [cp.sum(x) <= 1, x[0] + 2 * x[1] >= 4, x[1] <= 1], [x])
+>>> found = examine(p, [p.A], p.lower, p.upper)
+>>> found.ray is not None, found.descent
+(True, None)
+>>> free = compile_problem(cp.sum(x), [x[0] >= x[1]], [x])
+>>> examine(free, [free.A], free.lower, free.upper).descent
+array([-1., -1.])
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats
+from structopt.backends import registry
+from structopt.backends.base import MasterSolution
+from structopt.master.program import Program, one_sided
+
+_ROUNDING = 1e-9
+"""Share of the numbers that are summed up to which their sum counts as 0."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is proven of a master.
+
+    Attributes
+    ----------
+    ray : array or None
+        Multipliers of the rows that prove that no point satisfies them.
+    descent : array or None
+        A direction in which the objective falls without limit.
+    residual : float
+        The largest violation at the point that breaks the rows least, relative to each row.
+    """
+
+    ray: Floats | None
+    descent: Floats | None
+    residual: float
+
+
+def examine(program: Program, blocks: Sequence[Any], lower: Floats, upper: Floats) -> Verdict:
+    """Look for a proof that there is no point, then for one that there is no minimum.
+
+    ``blocks`` are the rows of the master, below each other.
+    """
+    A = sp.csr_array(sp.vstack(blocks))
+    scale = np.asarray(abs(A).max(axis=1).todense()).ravel() if A.shape[0] else np.zeros(0)
+    scale = np.where(scale > 0, scale, 1.0)
+    A = sp.csr_array(sp.diags_array(1.0 / scale) @ A) if A.shape[0] else A
+    ray, residual = _ray(program, A, lower / scale, upper / scale)
+    if ray is not None:
+        return Verdict(ray / scale, None, residual)
+    return Verdict(None, _descent(program, A, lower / scale, upper / scale), residual)
+
+
+def _ray(program: Program, A: Any, lower: Floats, upper: Floats) -> tuple[Floats | None, float]:
+    """Return Farkas multipliers if there are any, and what the least violation is."""
+    n, m = program.size, len(lower)
+    if m == 0:
+        return None, 0.0
+    identity = sp.eye_array(m, format="csr")
+    elastic = Program(
+        P=sp.csc_array((n + 2 * m, n + 2 * m)),
+        q=np.concatenate([np.zeros(n), np.ones(2 * m)]),
+        l1=np.zeros(n + 2 * m),
+        A=sp.csr_array(sp.hstack([A, identity, -identity])),
+        lower=lower,
+        upper=upper,
+        lb=np.concatenate([program.lb, np.zeros(2 * m)]),
+        ub=np.concatenate([program.ub, np.full(2 * m, np.inf)]),
+    )
+    found = _solved(elastic)
+    x = found.x[:n]
+    value = A @ x
+    size = np.maximum(abs(A) @ np.abs(x), np.where(np.isfinite(lower), np.abs(lower), 0.0))
+    size = np.maximum(size, np.where(np.isfinite(upper), np.abs(upper), 0.0))
+    broken = np.maximum(np.maximum(lower - value, value - upper), 0.0)
+    residual = float(np.max(broken / np.where(size > 0, size, 1.0), initial=0.0))
+    if found.static_duals is None:
+        return None, residual
+    y = one_sided(found.static_duals, lower, upper)
+    pull, most = A.T @ y, abs(A).T @ np.abs(y)
+    pull = np.where(np.abs(pull) <= _ROUNDING * most, 0.0, pull)
+    moved, active = pull != 0, y != 0
+    reach = np.where(pull > 0, program.ub, program.lb)[moved] * pull[moved]
+    gain = np.where(y > 0, lower, upper)[active] * y[active]
+    summed = float(np.abs(gain).sum() + np.abs(reach).sum())
+    proven = np.isfinite(summed) and gain.sum() - reach.sum() > _ROUNDING * summed
+    return (y if proven else None), residual
+
+
+def _descent(program: Program, A: Any, lower: Floats, upper: Floats) -> Floats | None:
+    """Return a direction of descent without end, None if there is none."""
+    curved = sp.csr_array(program.P)
+    curved = curved[np.flatnonzero(np.diff(curved.indptr))]
+    flat = np.zeros(curved.shape[0])
+    most = max(np.abs(program.q).max(initial=0.0), np.abs(program.l1).max(initial=0.0)) or 1.0
+    away = Program(
+        P=sp.csc_array(program.P.shape),
+        q=program.q / most,
+        l1=program.l1 / most,
+        A=sp.csr_array(sp.vstack([A, curved])),
+        lower=np.concatenate([np.where(np.isfinite(lower), 0.0, -np.inf), flat]),
+        upper=np.concatenate([np.where(np.isfinite(upper), 0.0, np.inf), flat]),
+        lb=np.where(np.isfinite(program.lb), 0.0, -1.0),
+        ub=np.where(np.isfinite(program.ub), 0.0, 1.0),
+    )
+    d = _solved(away).x
+    slope = float(away.q @ d + away.l1 @ np.abs(d))
+    summed = float(np.abs(away.q) @ np.abs(d) + away.l1 @ np.abs(d))
+    value = away.A @ d
+    beyond = np.maximum(away.lower - value, value - away.upper)
+    leads_out = bool(np.any(beyond > _ROUNDING * (abs(away.A) @ np.abs(d))))
+    return d if slope < -_ROUNDING * summed and not leads_out else None
+
+
+def _solved(program: Program) -> MasterSolution:
+    solver = registry.make("highs")
+    solver.start(SimpleNamespace(program=program))
+    return solver.solve(tolerance=1e-9)

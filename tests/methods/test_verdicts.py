@@ -1,0 +1,127 @@
+"""A solver's "infeasible" and "unbounded" are looked into; what is true of them comes with why."""
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+import structopt as so
+from structopt.backends.base import MasterSolution
+from structopt.backends.clarabel import Clarabel
+from structopt.errors import BackendError, InfeasibleError, UnboundedError
+from structopt.master.compile import compile_problem
+from structopt.methods.verdict import examine
+
+X, Y = np.random.default_rng(0).normal(size=(12, 3)), ["a", "b", "c"] * 4
+
+
+def fit(formulation, **options):
+    return so.StructuredClassifier(so.Multiclass(), formulation, **options).fit(X, Y).result_
+
+
+class Liar(Clarabel):
+    """Says something of its second solve that is not so."""
+
+    name = "liar"
+
+    def __init__(self, word="infeasible", max_iter=200, threads=1):
+        super().__init__(max_iter, threads)
+        self.word = word
+
+    def start(self, master):
+        super().start(master)
+        self.count = 0
+
+    def solve(self, **options):
+        self.count += 1
+        found = super().solve(**options)
+        if self.count != 2:
+            return found
+        return MasterSolution(self.word, 0 * found.x, 0 * found.cut_duals, None, 0, "so it says")
+
+
+@pytest.mark.parametrize("word", ["infeasible", "unbounded"])
+def test_a_word_that_is_not_true_is_a_failure(word):
+    with pytest.raises(
+        BackendError, match=rf"round 2: it calls the master {word}, which is not"
+    ) as e:
+        fit(so.M3N(), backend=Liar(word))
+    assert len(e.value.result.history) == 1
+    result = fit(so.M3N(), backend=Liar(word), fallback=True)
+    assert result.certificate.certified
+    assert [r[:3] for r in result.rescued] == [(2, "liar", "cvxpy")]
+
+
+@pytest.mark.parametrize("backend", ["auto", "highs", "clarabel", "osqp", "cvxpy"])
+def test_infeasible_names_the_constraints_that_clash(backend):
+    given = lambda w: [cp.sum(w) <= 1, w[0] + w[1] >= 2, w[0] >= 0.5, w[4] <= 3, w >= 0]  # noqa: E731
+    with pytest.raises(InfeasibleError, match=r"These clash: .*Multipliers of .* prove it") as e:
+        fit(so.LPStruct(1.0, constraints=given), backend=backend)
+    assert len(e.value.constraints) == 3
+    assert any("w[0] + w[1]" in c for c in e.value.constraints)
+    assert not any("w[4]" in c for c in e.value.constraints)
+
+
+def test_cuts_that_no_weights_satisfy_are_named():
+    class Hard(so.Formulation):
+        def master(self, m):
+            w = m.weights(lambda w: [cp.norm1(w) <= 1e-3])
+            m.minimize(cp.sum_squares(w))
+            m.cuts(lambda cut: cut.delta @ w >= 1)
+
+    with pytest.raises(InfeasibleError, match="give hard cut families a slack") as e:
+        fit(Hard())
+    assert any("cuts of 'best_other'" in c for c in e.value.constraints)
+    assert any("norm1" in c.lower() for c in e.value.constraints)
+
+
+class NuSVM(so.Formulation):
+    """1/2 |w|^2 - nu rho + mean slack: it has no minimum before there are cuts."""
+
+    def __init__(self, nu=0.8, hinge=1.0):
+        self.nu, self.hinge = nu, hinge
+
+    def master(self, m):
+        w, xi, rho = m.weights(), m.slacks(), cp.Variable(nonneg=True, name="rho")
+        m.minimize(cp.sum_squares(w) / 2 - self.nu * rho + self.hinge * cp.sum(xi) / m.n_examples)
+        m.cuts(lambda cut: cut.delta @ w >= rho - cut.of(xi))
+
+
+@pytest.mark.parametrize("backend", ["auto", "clarabel", "osqp", "cvxpy"])
+def test_a_master_that_only_cuts_bound_is_asked_for_cuts_first(backend):
+    result = fit(NuSVM(), backend=backend, tol=1e-4)
+    assert result.certificate.certified
+    deltas = [
+        (so.Multiclass().fitted(X, Y).joint_features(x, y) - so.Multiclass().fitted(X, Y)
+         .joint_features(x, z)).toarray()[0]
+        for x, y in zip(X, Y, strict=True) for z in "abc" if z != y
+    ]  # fmt: skip
+    w, xi, rho = cp.Variable(9), cp.Variable(12, nonneg=True), cp.Variable(nonneg=True)
+    owner = np.repeat(np.arange(12), 2)
+    objective = cp.sum_squares(w) / 2 - 0.8 * rho + cp.sum(xi) / 12
+    truth = cp.Problem(cp.Minimize(objective), [np.array(deltas) @ w >= rho - xi[owner]])
+    truth.solve(solver=cp.CLARABEL)
+    assert result.certificate.primal == pytest.approx(truth.value, abs=2e-4 * abs(truth.value))
+
+
+@pytest.mark.parametrize("backend", ["auto", "cvxpy"])
+def test_what_no_cut_bounds_is_unbounded_and_says_along_what(backend):
+    with pytest.raises(UnboundedError, match=r"moves .*rho \(1 of 1\)"):
+        fit(NuSVM(nu=2.0), backend=backend)
+
+
+def test_a_ray_proves_and_a_direction_falls_at_any_scale():
+    x = cp.Variable(3)
+    for scale in (1e-8, 1.0, 1e8):
+        rows = [scale * (x[0] + x[1]) >= 2 * scale, x[0] <= 0.5, x[1] + x[2] <= 1, x[2] >= 0]
+        p = compile_problem(cp.sum_squares(x), rows, [x])
+        found = examine(p, [p.A], p.lower, p.upper)
+        y = found.ray
+        assert y is not None
+        pull = p.A.T @ y
+        reach = np.where(pull > 1e-12 * abs(y).max(), pull * np.where(np.isinf(p.ub), 0, p.ub), 0)
+        assert np.where(y > 0, p.lower, np.where(y < 0, p.upper, 0)) @ y > reach.sum()
+        p = compile_problem(scale * x[0] + 2 * scale * x[1], [x[0] + x[1] <= 1, x[0] >= x[1]], [x])
+        assert examine(p, [p.A], p.lower, p.upper).ray is None
+        assert p.q @ examine(p, [p.A], p.lower, p.upper).descent < 0
+        bounded = compile_problem(cp.norm1(x) + 0.9 * cp.sum(x), [x[0] + x[1] <= 1], [x])
+        assert examine(bounded, [bounded.A], bounded.lower, bounded.upper).descent is None

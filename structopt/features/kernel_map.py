@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.metrics.pairwise import pairwise_kernels
@@ -42,6 +43,7 @@ from structopt.arrays import (
     stack_sequences,
 )
 from structopt.errors import InvalidInputError
+from structopt.features.containers import Containers
 from structopt.parameters import check_params
 
 KERNELS = ("linear", "polynomial", "rbf")
@@ -101,7 +103,7 @@ class Kernel:
         return np.concatenate([np.diagonal(self(block, block)) for block in blocks])
 
 
-class KernelMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelMap(Containers, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     r"""Features whose inner products are a kernel, for rows and for sequences of rows.
 
     Parameters
@@ -180,7 +182,13 @@ class KernelMap(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         else:
             values = self._kernel(self.pivots_, rows)
             z = np.ascontiguousarray(solve_triangular(self._triangle, values, lower=True).T)
-        return z if offsets is None else [z[a:b] for a, b in pairwise(offsets.tolist())]
+        cut = z if offsets is None else [z[a:b] for a, b in pairwise(offsets.tolist())]
+        return self._contained(cut)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return ``kernelmap0``, ..., one name a pivot."""
+        check_is_fitted(self, "pivots_")
+        return np.array([f"kernelmap{k}" for k in range(max(self.rank_, 1))], dtype=object)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -21,6 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
+from structopt.features.containers import Containers
 
 
 class FeatureRows(list[Any]):
@@ -44,7 +45,7 @@ class FeatureRows(list[Any]):
         return rows
 
 
-class FeatureTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[misc, call-arg]
+class FeatureTransformer(Containers, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A scikit-learn transformer of sequences: inputs are read once, in :meth:`_read`."""
 
     n_features_out_: int
@@ -69,13 +70,13 @@ class FeatureTransformer(TransformerMixin, BaseEstimator, auto_wrap_output_keys=
     def transform(self, X: Any) -> Any:
         """Return one CSR matrix (tokens, features) a sequence."""
         check_is_fitted(self, "n_features_out_")
-        return self._rows(self._read(X))
+        return self._contained(self._rows(self._read(X)))
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit and transform, reading the inputs once."""
         read = self._read(X)
         self._learn(read)
-        return self._rows(read)
+        return self._contained(self._rows(read))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

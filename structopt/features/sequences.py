@@ -100,19 +100,19 @@ class JoinedFeatures(FeatureTransformer):
         self.fit_transform(X, y)
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> FeatureRows:
+    def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit every transformer and join what they return."""
         if isinstance(self.transformers, str) or not len(self.transformers):
             raise InvalidInputError("There are no transformers to join: give at least one.")
         self.transformers_ = [clone(part) for part in self.transformers]
         found = [part.fit_transform(X, y) for part in self.transformers_]
         self.n_features_out_ = sum(int(rows[0].shape[1]) for rows in found)
-        return self._joined(found)
+        return self._contained(self._joined(found))
 
-    def transform(self, X: Any) -> FeatureRows:
+    def transform(self, X: Any) -> Any:
         """Return one matrix (tokens, features) a sequence."""
         check_is_fitted(self, "n_features_out_")
-        return self._joined([part.transform(X) for part in self.transformers_])
+        return self._contained(self._joined([part.transform(X) for part in self.transformers_]))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Return the names of all transformers, one after the other."""

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import clone
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import as_sequence
@@ -19,6 +20,7 @@ from structopt.learn.training import train
 from structopt.methods import registry
 from structopt.parameters import Seed, check_params
 from structopt.run.events import Callback
+from structopt.run.limits import Limits
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
@@ -36,6 +38,11 @@ _OF_THE_MODEL = (
     "time_limit",
     "callbacks",
 )
+
+
+def _is_online(model: StructuredClassifier) -> bool:
+    """Whether the model's method learns one example at a time."""
+    return registry.is_online(model.method)
 
 
 class StructuredClassifier(Predictor):
@@ -151,21 +158,69 @@ class StructuredClassifier(Predictor):
             What an earlier run on the same data found, perhaps at another C.
         """
         check_params(self)
-        self._check_target(y)
+        y = self._check_target(y)
         registry.make(self.method)  # refuses an unknown one before any work
+        self.__dict__.pop("passed_", None)
         self.learn(*self.encode(X, y, sample_weight), warm_start=warm_start)
+        return self
+
+    @available_if(_is_online)  # type: ignore[untyped-decorator]
+    def partial_fit(
+        self, X: Any, y: Any, classes: Sequence[Any] | None = None, *, sample_weight: Any = None
+    ) -> Self:
+        """Visit every example once and go on from where the last call ended.
+
+        Only for methods that learn one example at a time ("perceptron", "mira"); an averaged model
+        is the average over the visits of all calls.
+
+        Parameters
+        ----------
+        X, y : sequences
+            As in :meth:`fit`. The first call says which features there are: those that only later
+            calls have are left out, unless features are hashed.
+        classes : sequence, optional
+            Every label that can occur; by default those of the structure, or of the first call.
+        sample_weight : array, optional
+            Factor of each example's step.
+        """
+        check_params(self)
+        y = self._check_target(y)
+        passed = getattr(self, "passed_", None)
+        if passed is None:
+            if classes is not None and self.structure.get_params().get("labels") is None:
+                known = clone(self.structure, safe=False).set_params(labels=list(classes))
+            else:
+                known = self.structure
+            structure, data = self._encoded(known, X, y, sample_weight)
+        else:
+            structure, inputs = self.structure_, self._inputs(X)
+            data = DataSet.of(structure, inputs, y, sample_weight=sample_weight, n_jobs=self.n_jobs)
+        method = registry.make(self.method)
+        options = self._own_options(method, None)
+        limits = Limits(max_iter=1, callbacks=self.callbacks)
+        run: Any = method(structure, self.formulation, data, limits=limits, **options)
+        if passed is not None:
+            run.go_on(passed)
+        self.structure_, self.result_, self.passed_ = structure, run.solve(), run.passed()
         return self
 
     def encode(self, X: Any, Y: Any, sample_weight: Any = None) -> tuple[Structure, DataSet]:
         """Return the fitted structure and the encoded data, which many values of C can share."""
+        return self._encoded(self.structure, X, Y, sample_weight)
+
+    def _encoded(
+        self, declared: Structure, X: Any, Y: Any, sample_weight: Any
+    ) -> tuple[Structure, DataSet]:
         self.features_, self.named_by_ = None, getattr(X, "features", None)
         if self.features is not None:
             self.features_ = self.named_by_ = clone(self.features)
             X = self.features_.fit_transform(X, Y)
-        elif self.named_by_ is None and hasattr(X, "columns") and hasattr(X, "shape"):
-            self.named_by_ = [str(name) for name in X.columns]
+        else:
+            self._check_names(X, reset=True)
+            if self.named_by_ is None and hasattr(X, "columns") and hasattr(X, "shape"):
+                self.named_by_ = [str(name) for name in X.columns]
         X, Y = as_sequence(X), as_sequence(Y)
-        structure = self.structure.fitted(X, Y)
+        structure = declared.fitted(X, Y)
         if self.features is None and hasattr(structure, "n_inputs_"):
             self.n_features_in_ = structure.n_inputs_
         data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)

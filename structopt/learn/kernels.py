@@ -17,7 +17,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from structopt.arrays import Floats, Ints, as_sequence, check_inputs
+from structopt.arrays import Floats, Ints, check_inputs
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.features.kernel_map import Kernel, rows_of
@@ -96,8 +96,8 @@ class KernelMachine(Predictor):
     def fit(self, X: Any, y: Any, *, sample_weight: Any = None) -> Self:
         """Learn the coefficients."""
         check_params(self)
-        self._check_target(y)
-        Y = as_sequence(y)
+        Y = self._check_target(y)
+        self._check_names(X, reset=True)
         if not isinstance(self.structure, Multiclass | Chain):
             raise IncompatibleError(
                 f"KernelMachine learns Multiclass and Chain; {type(self.structure).__name__} has "
@@ -133,6 +133,7 @@ class KernelMachine(Predictor):
         return self.result_.weights[: n * n_labels].reshape(n_labels, n)
 
     def _inputs(self, X: Any) -> Any:
+        self._check_names(X, reset=False)
         rows, offsets = rows_of(X)
         check_inputs(rows.shape[1], self.n_features_in_, type(self).__name__)
         return _grouped(self._kernel(rows, self._rows), offsets)

@@ -7,19 +7,26 @@ import os
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from structopt import names
-from structopt.arrays import Floats, as_floats, as_matrix, as_sequence, check_inputs
+from structopt.arrays import Floats, as_floats, as_matrix, as_sequence, check_inputs, count
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.learn.explain import Explanation, explain
+from structopt.learn.metrics.scorers import register
+from structopt.learn.outputs import Outputs
 from structopt.learn.temperature import fit_temperature
 from structopt.parameters import Positive, checked
 from structopt.run.example import Example
 from structopt.run.result import Result
+from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.structure import Structure, check_lengths
 from structopt.structures.multiclass.structure import Multiclass
+
+register()  # a search over a model takes our scores by name
 
 
 class Predictor(BaseEstimator):  # type: ignore[misc]
@@ -49,35 +56,70 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         return self._run().weights
 
     @property
-    def classes_(self) -> list[Any]:
+    def classes_(self) -> NDArray[Any]:
         """The labels that can be predicted, where outputs are labels."""
         check_is_fitted(self, "structure_")
-        return list(self.structure_.labels_)  # type: ignore[attr-defined]
+        labels: LabelSet = self.structure_.labels_  # type: ignore[attr-defined]
+        return labels.array
+
+    @property
+    def n_iter_(self) -> int:
+        """Rounds that were run."""
+        return len(self._run().history)
 
     def _run(self) -> Result:
         """Return what the run behind the weights left."""
-        check_is_fitted(self, "result_")
+        if "result_" not in vars(self):  # asking scikit-learn takes longer than to tag a sentence
+            check_is_fitted(self, "result_")
         return self.result_
 
     def _inputs(self, X: Any) -> Any:
         """Return inputs as the fitted structure takes them."""
         if self.features_ is not None:
             return self.features_.transform(X)
+        self._check_names(X, reset=False)
         X, n = as_sequence(X), getattr(self, "n_features_in_", None)
         if n is not None and getattr(X, "ndim", 0) == 2:
             check_inputs(X.shape[1], n, type(self).__name__)
         return X
 
-    def _check_target(self, y: Any) -> None:
+    def _check_names(self, X: Any, *, reset: bool) -> None:
+        """Keep the names of a data frame's columns, or compare them, as scikit-learn does."""
+        many = isinstance(X, list) and any(hasattr(x, "columns") for x in X)
+        frames = X if many else [X] if hasattr(X, "columns") else []
+        if reset:
+            self.__dict__.pop("feature_names_in_", None)
+        elif "feature_names_in_" in vars(self) and not frames:
+            frames = [X]  # scikit-learn warns of names that are missing
+        for place, frame in enumerate(frames):
+            again = reset and place == 0
+            validate_data(self, frame, reset=again, skip_check_array=True, ensure_2d=False)
+
+    def _check_target(self, y: Any) -> Any:
+        """Return outputs as the structure takes them; labels of rows are one column."""
         if y is None:
             raise InvalidInputError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None."
             )
+        y = as_sequence(y)
+        if not (isinstance(getattr(self, "structure", None), Multiclass) and hasattr(y, "dtype")):
+            return y
+        y = np.asarray(y)
+        if y.ndim == 2 and y.shape[1] == 1:
+            y = column_or_1d(y, warn=True)
+        if y.dtype.kind == "f" and np.any(np.isfinite(y) & (y != np.rint(y))):
+            raise InvalidInputError(
+                f"Unknown label type: y is continuous (it holds {y[y != np.rint(y)][0]}); labels "
+                "are few: give strings or whole numbers."
+            )
+        return y
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.target_tags.required = True
+        if isinstance(getattr(self, "structure", None), Multiclass):  # searches stratify folds then
+            tags.estimator_type, tags.classifier_tags = "classifier", ClassifierTags()
         return tags
 
     def weight_names(self) -> list[tuple[str, str]] | None:
@@ -142,8 +184,8 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     def _heading(self) -> str:
         return f"{type(self).__name__} on {type(self.structure_).__name__}"
 
-    def predict(self, X: Any, *, constraints: Any = None) -> list[Any]:
-        """Return the best output of every input.
+    def predict(self, X: Any, *, constraints: Any = None) -> Any:
+        """Return the best output of every input: a list, or an array of labels of `Multiclass`.
 
         With ``constraints`` (see :func:`structopt.constrain`) the best that satisfies them, of a
         model that was trained without.
@@ -153,7 +195,11 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             from structopt.structures.constrain.structure import constrain
 
             structure = constrain(structure, constraints)
-        return structure.predict(self._inputs(X), weights)
+        inputs = self._inputs(X)
+        if isinstance(structure, Multiclass) and count(inputs):
+            return structure.labels_.array[structure.predict_codes(inputs, weights)]
+        found = structure.predict(inputs, weights)
+        return Outputs(found) if found and isinstance(found[0], list) else found
 
     @checked
     def predict_marginals(self, X: Any, *, temperature: Positive = 1.0) -> list[Any]:

@@ -34,3 +34,13 @@ def make(name: str) -> type[Method]:
             found: type[Method] = entry.load()
             return found
     raise InvalidInputError(f"Unknown method {name!r}; choose from {['auto', *names()]}.")
+
+
+def is_online(name: str) -> bool:
+    """Whether a method learns one example at a time; nothing is imported to know it.
+
+    >>> is_online("mira"), is_online("auto")
+    (True, False)
+    """
+    online = [entry.key for entry in of_kind("method") if entry.home.startswith("methods.online.")]
+    return name in online

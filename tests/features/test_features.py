@@ -228,7 +228,7 @@ def test_lists_of_dicts_are_one_matrix_and_rare_attributes_go():
     assert features.fit_transform(X).toarray().tolist() == [[1], [1], [0], [0]]
     assert features.transform([{"w": "new"}]).toarray().tolist() == [[0]]
     model = make_pipeline(so.DictFeatures(), so.StructuredClassifier(so.Multiclass(), so.M3N(1.0)))
-    assert model.fit(X[:3], ["x", "x", "y"]).predict(X[:3]) == ["x", "x", "y"]
+    assert model.fit(X[:3], ["x", "x", "y"]).predict(X[:3]).tolist() == ["x", "x", "y"]
 
 
 def test_repeated_attributes_add_up():

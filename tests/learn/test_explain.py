@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.model_selection import GridSearchCV, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import structopt as so
@@ -181,7 +181,9 @@ def test_an_unseen_label_is_an_error_that_counts(fitted, tmp_path):
     assert so.metrics.span_f1(odd, fitted.predict(SENTENCES)) < 1
     X, Y = so.datasets.make_classes(30, seed=0)
     labels = ["rare", *map(str, Y[1:])]  # in one fold only
-    scores = cross_val_score(so.StructuredClassifier(so.Multiclass(), so.M3N(1.0)), X, labels, cv=3)
+    scores = cross_val_score(
+        so.StructuredClassifier(so.Multiclass(), so.M3N(1.0)), X, labels, cv=KFold(3)
+    )
     assert np.all(np.isfinite(scores))
 
 

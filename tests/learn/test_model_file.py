@@ -166,13 +166,13 @@ OLD = {
 def test_files_of_version_0_1_still_load(name):
     X, Y, said = OLD[name]
     model = so.load_model(Path(__file__).parent / "old_models" / f"{name}.npz")
-    assert model.predict(X) == Y
+    assert list(model.predict(X)) == Y
     assert model.score(X, Y) == 1.0
     assert said in repr(model)
     assert (model.tol, model.max_iter) == (0.01, 40)
     assert model.result_.certificate.certified
     assert len(model.result_.history) > 0
-    assert model.fit(X, Y).predict(X) == Y
+    assert list(model.fit(X, Y).predict(X)) == Y
 
 
 def test_loading_and_predicting_need_no_solver():

@@ -24,7 +24,7 @@ def test_confidences_of_a_model_follow_the_temperature():
     model = so.StructuredClassifier(so.Multiclass(), so.M3N()).fit(X, y)
     found = np.stack(model.predict_marginals(X))
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
-    assert [model.structure_.labels_[k] for k in found.argmax(axis=1)] == model.predict(X)
+    assert [model.structure_.labels_[k] for k in found.argmax(axis=1)] == list(model.predict(X))
     with pytest.raises(so.errors.InvalidInputError, match="temperature"):
         model.predict_marginals(X, temperature=0.0)
 

@@ -8,8 +8,11 @@ scorer('span_f1', average='macro')
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+from sklearn.utils.metadata_routing import MetadataRequest
 
 from structopt.errors import InvalidInputError
 from structopt.learn.metrics import alignments, attachment, hierarchies, segmentation, spans, tokens
@@ -32,6 +35,8 @@ SCORES: dict[str, Callable[..., Counted]] = {
 
 def scorer(name: str, **options: Any) -> Scorer:
     """Return a metric as a scorer for ``scoring=``; errors and distances are negated.
+
+    Without options the name alone will do, ``scoring="span_f1"``: see :func:`register`.
 
     Parameters
     ----------
@@ -58,6 +63,16 @@ class Scorer:
     def __init__(self, name: str, options: dict[str, Any]) -> None:
         self.name, self.options = name, options
         lookup(name, options)  # refuses an unknown name before any work
+        self._request = MetadataRequest(owner=f"scorer({name!r})")
+
+    def set_score_request(self, *, sample_weight: bool | str | None) -> Self:
+        """Ask for sample weights, as scikit-learn's metadata routing has it."""
+        self._request.score.add_request(param="sample_weight", alias=sample_weight)
+        return self
+
+    def get_metadata_routing(self) -> MetadataRequest:
+        """Return what is asked for."""
+        return self._request
 
     def __call__(self, model: Any, X: Any, Y: Sequence[Any], sample_weight: Any = None) -> float:
         """Predict and score; an ``alignment_error_rate`` of 0.1 is -0.1."""
@@ -80,3 +95,29 @@ def lookup(name: str, options: dict[str, Any]) -> tuple[Counted, dict[str, Any]]
         return SCORES[name](**chosen), further
     except TypeError:
         raise InvalidInputError(f"{name} takes no average; spans do.") from None
+
+
+def register() -> None:
+    """Make scikit-learn know the scores by name, as ``scoring="span_f1"``.
+
+    Its own table has no public door, and its searches keep a copy of the names from when they were
+    imported: both are extended. Names of scikit-learn's own are left alone.
+    """
+    from sklearn.metrics import _scorer
+
+    for name in SCORES:
+        _scorer._SCORERS.setdefault(name, Scorer(name, {}))
+    for names in _accepted():
+        names.update(SCORES)
+
+
+def _accepted() -> Iterator[set[str]]:
+    """Yield the sets of names that searches which are imported already check against."""
+    for module in [m for name, m in sys.modules.items() if name.startswith("sklearn.")]:
+        for thing in list(vars(module).values()):
+            for kept in ("_parameter_constraints", "_skl_parameter_constraints"):
+                constraints = getattr(thing, kept, None)
+                for one in constraints.get("scoring", ()) if isinstance(constraints, dict) else ():
+                    names = getattr(one, "options", None)
+                    if isinstance(names, set) and "accuracy" in names:
+                        yield names

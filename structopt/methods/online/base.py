@@ -19,6 +19,7 @@ them, so the sum need not be formed:
 
 from __future__ import annotations
 
+import copy
 import logging
 import time
 from abc import abstractmethod
@@ -71,6 +72,15 @@ class Deltas(NamedTuple):
     def _arrays(self) -> tuple[Any, ...]:
         d, base = self.directions, self.base
         return d.ptr, d.source, d.offset, d.coef, base.indptr, base.indices, base.data
+
+
+class Passed(NamedTuple):
+    """What a run of visits leaves to the next one: the weights, u, visits so far, what is drawn."""
+
+    current: Floats
+    late: Floats
+    visits: int
+    random: np.random.Generator
 
 
 class Online(Method):
@@ -156,6 +166,16 @@ class Online(Method):
             self.current[self._kept] -= short
             if self.average:
                 self._late[self._kept] -= self.visits * short
+
+    # ------------------------------------------------------------------ one run after another
+    def passed(self) -> Passed:
+        """Return what a run on other examples can :meth:`go_on` from."""
+        return Passed(self.current, self._late, self.visits, self._random)
+
+    def go_on(self, passed: Passed) -> None:
+        """Begin where an earlier run, of the same method and weights, ended."""
+        self.current, self._late = passed.current.copy(), passed.late.copy()
+        self.visits, self._random = passed.visits, copy.deepcopy(passed.random)
 
     # ------------------------------------------------------------------ running
     def step(self) -> Round:

@@ -15,9 +15,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
@@ -91,6 +93,18 @@ class LabelSet(Sequence[Any]):
         """Return the labels of integers."""
         codes = codes.tolist() if isinstance(codes, np.ndarray) else codes
         return [self._labels[k] for k in codes]
+
+    @cached_property
+    def array(self) -> NDArray[Any]:
+        """The labels as an array: of numbers or strings where all are, else of objects.
+
+        >>> LabelSet(["a", "b"]).array, LabelSet([1, "b"]).array
+        (array(['a', 'b'], dtype='<U1'), array([1, 'b'], dtype=object))
+        """
+        kinds = {type(label) for label in self._labels}
+        if len(kinds) == 1 and kinds <= {str, int, float, bool}:
+            return np.array(self._labels)
+        return np.fromiter(self._labels, object, len(self))
 
     def weights(self, class_weight: Any, codes: Ints | None = None) -> Floats:
         """Return one weight per label.

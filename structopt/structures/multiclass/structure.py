@@ -21,8 +21,17 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, as_floats, as_matrix, check_columns, first_not_finite
+from structopt.arrays import (
+    Floats,
+    Ints,
+    as_floats,
+    as_matrix,
+    check_columns,
+    check_weights,
+    first_not_finite,
+)
 from structopt.errors import InvalidInputError
+from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import ABILITIES, check_lengths
 from structopt.structures.losses.hamming import Hamming
@@ -79,6 +88,15 @@ class Multiclass(LabelledStructure):
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return integers as labels."""
         return self.labels_.decode(outputs)
+
+    def predict_codes(self, X: Any, weights: Floats) -> Ints:
+        """Return the best label of every row as an integer, its place in ``labels_``."""
+        if {"argmax", "joint_features"} & self.overridden():
+            return self.labels_.encode(self.predict(X, weights))
+        rows = InputRows.of(self._matrix(X, self.n_inputs_))
+        scores = rows.scores(check_weights(weights, self.n_features_), len(self.labels_))
+        best: Ints = np.argmax(scores, axis=1)
+        return best
 
     def one(self, x: Any) -> Any:
         """Return x as a matrix of one row."""

@@ -69,6 +69,14 @@ class BackendError(StructoptError):
     """A solver failed, and nobody else solved the round: the reference failed too, or may not."""
 
 
+class OutOfTimeError(StructoptError):
+    """A solver did not return in time; a run ends at its time limit instead of showing this."""
+
+
+class OutOfMemoryError(StructoptError, MemoryError):
+    """Memory ran out in a round."""
+
+
 class CertificateError(StructoptError):
     """A lower bound above the upper bound: a bug or a wrong oracle; ``primal``, ``dual`` are both.
 

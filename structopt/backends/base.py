@@ -76,6 +76,9 @@ class Backend(Parameters, ABC):
     """Whether formulations that do not compile to an LP or QP can be taken."""
     automatic: ClassVar[bool] = True
     """Whether ``backend="auto"`` may pick it."""
+    keeps_time: ClassVar[bool] = False
+    """Whether `solve` keeps its ``time_limit``; one that does not is waited for, and left behind
+    (:mod:`structopt.run.watch`)."""
     live_rows: ClassVar[bool] = False
     """Whether rows are appended to a live model instead of setting it up again."""
 
@@ -88,6 +91,12 @@ class Backend(Parameters, ABC):
 
     finisher: ClassVar[str | None] = None
     """The exact backend that finishes for an iterative one when no new cuts come."""
+
+    def __init_subclass__(cls) -> None:
+        """Wait for a class that solves in its own way, unless it says that it keeps time."""
+        super().__init_subclass__()
+        if {"solve", "_optimise"} & vars(cls).keys() and "keeps_time" not in vars(cls):
+            cls.keeps_time = False
 
     def told(self, value: float, dual: float, middle: float) -> None:
         """Hear about a round: the objective at the weights, the lower bound, an estimate between.

@@ -54,6 +54,7 @@ class Clarabel(RebuiltBackend):
     """
 
     name = "clarabel"
+    keeps_time = True
 
     def __init__(self, max_iter: int = 200, threads: int = 1) -> None:
         self.max_iter = max_iter

@@ -62,6 +62,7 @@ class OSQP(RebuiltBackend):
     """
 
     name = "osqp"
+    keeps_time = True
     automatic = False
 
     def __init__(self, max_iter: int = 20_000, polish: bool = True) -> None:

@@ -16,6 +16,7 @@ above an estimate of the optimum, and the lower bound below it (:meth:`Proximal.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from types import SimpleNamespace
@@ -57,6 +58,7 @@ class Proximal(Backend):
     """
 
     name = "proximal"
+    keeps_time = True
     live_rows = True
     moving = True
     finisher = "highs"
@@ -122,9 +124,14 @@ class Proximal(Backend):
         n_slacks, new = len(self._program.slacks), max(1, self._arrived)
         moves = int(np.clip(n_slacks / (_SHARE * new), 1, _MOVES))
         visits, duals = 0, np.zeros(0)
+        deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
         for move in range(moves):
+            left = deadline - time.perf_counter()
+            if move and left <= 0:
+                moves = move
+                break
             self._recentre(1.0)
-            visits += self._ascent.ascend(tolerance=0.0, time_limit=time_limit)[1]
+            visits += self._ascent.ascend(tolerance=0.0, time_limit=left)[1]
             self._centre += self.relax * (self._ascent.weights - self._centre)
             now = self._ascent.multipliers()
             duals = now if move == 0 else duals + (now - duals) / (move + 1)

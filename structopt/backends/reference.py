@@ -33,6 +33,15 @@ _STATUS: dict[str, Status] = {
 }
 
 
+_TIME_LIMIT = {
+    "CLARABEL": "time_limit",
+    "HIGHS": "time_limit",
+    "OSQP": "time_limit",
+    "SCS": "time_limit_secs",
+}
+"""What solvers call their limit of time; others are waited for, and left behind."""
+
+
 class CVXPY(Backend):
     """CVXPY from scratch in every round: slow, general, and the truth for the other backends.
 
@@ -79,10 +88,13 @@ class CVXPY(Backend):
         linear = master.program is not None and master.program.is_linear
         default = cp.HIGHS if linear else cp.CLARABEL
         solver = default if self.solver is None else self.solver
+        options = dict(self.options or {})
+        if time_limit is not None and solver in _TIME_LIMIT:
+            options.setdefault(_TIME_LIMIT[solver], time_limit)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate
-                problem.solve(solver=solver, **(self.options or {}))
+                problem.solve(solver=solver, **options)
         except (cp.SolverError, cp.DCPError, TypeError, ValueError, ArithmeticError) as error:
             return self._nothing("failed", str(error))
         status = _STATUS.get(problem.status, "failed")

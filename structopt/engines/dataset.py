@@ -7,7 +7,9 @@ backend is active. The master problem sees only the answers.
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Sequence
+from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -22,6 +24,8 @@ from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure, check_lengths
+
+logger = logging.getLogger(__name__)
 
 
 class DataSet:
@@ -130,11 +134,12 @@ class DataSet:
         """One pass: every shard's answers, in order."""
         if len(self.shards) == 1:
             return [self.shards[0].ask(oracle, weights)]
-        from joblib import Parallel, delayed
-
-        pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
         try:
-            return list(pool(delayed(shard.ask)(oracle, weights) for shard in self.shards))
+            try:
+                return self._ask_all(oracle, weights)
+            except BrokenProcessPool as error:  # joblib starts others
+                logger.warning("a worker died (%s); asking once more", error)
+                return self._ask_all(oracle, weights)
         except (StructoptError, KeyboardInterrupt):
             raise
         except Exception as error:
@@ -142,6 +147,12 @@ class DataSet:
                 f"A parallel oracle pass failed: {type(error).__name__}: {error} Try n_jobs=1, or "
                 "fewer workers if memory ran out."
             ) from error
+
+    def _ask_all(self, oracle: Oracle, weights: Floats) -> list[Answers]:
+        from joblib import Parallel, delayed
+
+        pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
+        return list(pool(delayed(shard.ask)(oracle, weights) for shard in self.shards))
 
     def directions(self, answers: Sequence[Answers], which: Ints) -> Directions:
         """Return delta of the answers of examples ``which`` (sorted), over the whole data set."""

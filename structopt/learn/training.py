@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from structopt.engines.dataset import DataSet
 from structopt.errors import ConvergenceWarning
+from structopt.run.interrupts import held_back
 from structopt.run.limits import Limits
 from structopt.run.progress import Progress
 from structopt.run.result import UNFINISHED
@@ -54,8 +55,9 @@ def train(
             shown = stack.enter_context(Progress(label, model.tol))
             limits = replace(limits, callbacks=(*limits.callbacks, shown))
         run = method(structure, model.formulation, data, limits=limits, **options)
-        result = run.solve()
-    model.structure_, model.result_ = structure, result
+        with held_back():  # a model that was found is not lost on its way to the caller
+            result = run.solve()
+            model.structure_, model.result_ = structure, result
     # methods that minimise nothing have no lower bound to wait for
     if result.status in UNFINISHED and math.isfinite(result.certificate.dual):
         warnings.warn(

@@ -313,6 +313,13 @@ class CuttingPlane(Method):
         self.backend = registry.choose(backend, self.master, random_state)
         self.backend.start(self.master)
 
+    def _begin_anew(self) -> None:
+        """Go on with a fresh backend; without any model, evaluate weights of 0."""
+        self._start()
+        self.backend.append(self.master.pool.cuts)
+        if not self.history:
+            self._begin_at(self._weights)
+
     def _adopt(self, weights: Floats, cuts: Cuts | None) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
         if len(weights) != self.data.n_features:

@@ -19,14 +19,20 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError, StructoptError
+from structopt.errors import (
+    IncompatibleError,
+    OutOfMemoryError,
+    OutOfTimeError,
+    StructoptError,
+)
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.state import State
 from structopt.parameters import check_params, checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
+from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Round, relative
-from structopt.run.interrupts import Interrupted
+from structopt.run.interrupts import Interrupted, held_back
 from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
 from structopt.structures.base.oracles import Oracle
@@ -81,6 +87,7 @@ class Method(ABC):
 
     name: ClassVar[str]
     _status: Stop | None
+    _checkpoint: Checkpoint | None = None
     rounds: ClassVar[int] = 10_000
     """Rounds at most where no limit is given."""
 
@@ -160,20 +167,42 @@ class Method(ABC):
 
     def solve(self) -> Result:
         """Step until certified, out of budget, interrupted or stalled; return the best model."""
-        try:
-            for _ in self:
-                pass
-        except Interrupted:
-            raise
-        except KeyboardInterrupt:
-            logger.warning("interrupted: returning the best model so far")
-            self._status = "interrupted"
-        except StructoptError as error:
-            if np.isfinite(self._primal):
-                # the base's: it asks no oracle, and one may be what failed
-                error.result = Method._result(self, "stalled")
-            raise
-        return self.result()
+        with held_back() as ctrl_c:
+            try:
+                for _ in self:
+                    if ctrl_c.take():
+                        raise KeyboardInterrupt
+            except Interrupted:
+                raise
+            except KeyboardInterrupt:
+                ctrl_c.take()  # the one held back, where a second one was too soon to wait
+                self._status = "interrupted"
+            except OutOfTimeError:
+                self._status = "time_limit"
+                self._begin_anew()
+            except MemoryError as error:
+                said = f"Memory ran out in round {len(self.history) + 1}: {error}".rstrip(": ")
+                advice = "Try fewer examples or features, slacks='one', or another method."
+                raise self._with_best(OutOfMemoryError(f"{said}. {advice}")) from error
+            except StructoptError as error:
+                if not ctrl_c.take():  # workers hear Ctrl-C too, and a pass without them fails
+                    self._with_best(error)
+                    raise
+                self._status = "interrupted"
+            if self._status == "interrupted":
+                logger.warning("interrupted: returning the best model so far")
+            return self.result()
+
+    def _with_best(self, error: StructoptError) -> StructoptError:
+        """Return an error that carries the best model so far, if there is one."""
+        if np.isfinite(self._primal):
+            # the base's: it asks no oracle, and one may be what failed
+            error.result = Method._result(self, "stalled")
+        return error
+
+    def _begin_anew(self) -> None:
+        """Leave a solver that did not return behind, and see that there is a model."""
+        return
 
     def result(self) -> Result:
         """Return the best model so far; the status of a run that could go on is "callback"."""
@@ -271,6 +300,7 @@ class Method(ABC):
         best, note = Iterate(self._weights, self._primal, self._residual), self._note()
         if status == "early_stopping" and (kept := self._chosen()) is not None:
             best, note = kept[0], "; ".join(filter(None, (kept[1], note)))
+        unsaved = "" if self._checkpoint is None else self._checkpoint.trouble
         certificate = Certificate(
             primal=best.value,
             dual=self._dual,
@@ -278,7 +308,7 @@ class Method(ABC):
             abs_tolerance=self.limits.abs_tol,
             residual=best.residual,
             exact=self.structure.exact and self._certain(),
-            note="; ".join(filter(None, (note, self._caveat, self.structure.note()))),
+            note="; ".join(filter(None, (note, self._caveat, self.structure.note(), unsaved))),
         )
         return Result(
             weights=best.weights,

@@ -15,6 +15,7 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.backends import registry
+from structopt.backends.attempt import attempt
 from structopt.backends.base import Backend, MasterSolution
 from structopt.errors import BackendError, InfeasibleError, UnboundedError
 from structopt.master.declare import RestrictedMaster
@@ -65,7 +66,7 @@ def solve_master(
         If the backend fails and so does the reference, or nobody may step in.
     """
     start = time.monotonic()
-    solution = backend.solve(tolerance=tolerance, time_limit=time_limit)
+    solution = attempt(master, backend, tolerance, time_limit)
     found = _judged(master, solution)
     if found.solution is None or not _failed(found.solution):
         return found

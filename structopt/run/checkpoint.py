@@ -6,6 +6,7 @@ killed one was; its bounds are recomputed from the data, never read from the fil
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping
@@ -13,8 +14,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from structopt.arrays import Floats
-from structopt.errors import FileFormatError
+from structopt.errors import FileFormatError, InvalidInputError
 from structopt.files import read_arrays, write_arrays
+
+logger = logging.getLogger(__name__)
 
 _KIND = "structopt checkpoint 2"
 _Read = TypeVar("_Read")
@@ -35,11 +38,19 @@ class Stored(Protocol):
 
 
 class Checkpoint:
-    """A checkpoint file, written at most so often that writing costs a twentieth of the run."""
+    """A checkpoint file, written at most so often that writing costs a twentieth of the run.
+
+    A disk that is full or gone does not end a run: `trouble` says that the last writing failed.
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
+        if not self.path.parent.is_dir():
+            raise InvalidInputError(
+                f"checkpoint: there is no folder {os.fspath(self.path.parent)!r}; make it first."
+            )
         self._next = 0.0
+        self.trouble = ""
 
     def save(self, weights: Floats, gather: Callable[[], Stored], *, force: bool = False) -> None:
         """Write the state, unless the last writing is too recent."""
@@ -48,7 +59,12 @@ class Checkpoint:
             return
         made = gather()
         header = {"kind": _KIND, "fingerprint": made.fingerprint}
-        write_arrays(self.path, header, {"weights": weights, **made.to_arrays()})
+        try:
+            write_arrays(self.path, header, {"weights": weights, **made.to_arrays()})
+            self.trouble = ""
+        except OSError as error:
+            self.trouble = f"the checkpoint was not written: {error.strerror or error}"
+            logger.warning("%s (%s)", self.trouble, self.path)
         end = time.perf_counter()
         self._next = end + 20 * (end - start)
 

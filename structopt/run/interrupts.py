@@ -1,8 +1,11 @@
-"""Ctrl-C in commands that run many fits.
+"""Ctrl-C: in a fit, and in commands that run many of them.
 
-A fit that hears Ctrl-C returns its best model, and whoever called it goes on. Inside
-:func:`ending_at_once` Ctrl-C raises :class:`Interrupted` instead, which no fit keeps to itself: a
-table must not hold half a model, and what comes after it must not start.
+A fit that hears Ctrl-C returns its best model, and whoever called it goes on. The first one is held
+back (:func:`held_back`) until the round is over, so that it never strikes between two instructions
+that belong together; a second one ends the round where it is.
+
+Inside :func:`ending_at_once` Ctrl-C raises :class:`Interrupted` instead, which no fit keeps to
+itself: a table must not hold half a model, and what comes after it must not start.
 """
 
 from __future__ import annotations
@@ -16,6 +19,67 @@ from typing import Any
 
 class Interrupted(KeyboardInterrupt):
     """Ctrl-C that ends a command, not only the fit that is running."""
+
+
+class HeldBack:
+    """A Ctrl-C that waits to be taken."""
+
+    def __init__(self) -> None:
+        self._waits = self._taken = False
+
+    def hear(self, number: int, frame: Any) -> None:
+        """Hold the signal back; raise if one is held back already."""
+        if self._waits:
+            raise KeyboardInterrupt
+        self._waits = True
+
+    def take(self) -> bool:
+        """Return whether Ctrl-C was heard, which is the taker's business from now on."""
+        waited, self._waits = self._waits, False
+        self._taken = self._taken or waited
+        return waited
+
+    @property
+    def missed(self) -> bool:
+        """Whether Ctrl-C was heard and nobody took it."""
+        return self._waits and not self._taken
+
+
+_listening: HeldBack | None = None  # signals are the process's, so there is one
+
+
+@contextmanager
+def held_back() -> Iterator[HeldBack]:
+    """Hold the first Ctrl-C back until somebody takes it, or to the end.
+
+    Only in the main thread, and where nobody else handles it. What is inside another one listens
+    to that one.
+
+    >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
+    >>> with held_back() as ctrl_c:
+    ...     signal.raise_signal(signal.SIGINT)
+    ...     ctrl_c.take()
+    True
+    >>> _ = signal.signal(signal.SIGINT, before)
+    """
+    global _listening
+    if _listening is not None and threading.current_thread() is threading.main_thread():
+        yield _listening
+        return
+    found = HeldBack()
+    elsewhere = threading.current_thread() is not threading.main_thread()
+    if elsewhere or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield found
+        return
+    try:
+        _listening = found
+        signal.signal(signal.SIGINT, found.hear)
+        yield found
+    finally:
+        _listening = None
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if found.missed:
+        raise KeyboardInterrupt
 
 
 @contextmanager

@@ -143,7 +143,9 @@ class FullProblem:
                     delta.append(good - self.case.phi[i][k])
                     loss.append(self.case.losses[i][k])
         shape = (len(loss), self.n_features)
-        return Written(np.array(example), np.reshape(delta, shape), np.array(loss), oracle)
+        return Written(
+            np.array(example, np.int64), np.reshape(delta, shape), np.array(loss), oracle
+        )
 
     def _good(self, oracle: Oracle | None, i: int, k: int) -> list[Floats]:
         """Return the features of the right outputs that output k is compared with."""

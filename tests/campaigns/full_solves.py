@@ -172,6 +172,8 @@ def run(numbers, seed, log=None):
                 wrong, word = outcome(problem)
         except (cp.error.SolverError, CheckError) as error:  # of the reference
             wrong, word = None, f"no reference: {str(error)[:80]}"
+        except Exception as error:
+            wrong, word = f"the reference: {type(error).__name__}: {error}", "raised"
         seen[word.split(":")[0]] += 1
         if wrong:
             findings[number] = f"{problem}: {wrong}"

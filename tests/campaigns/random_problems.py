@@ -186,9 +186,7 @@ RULES = {
     "loss + 1": lambda cut, w, xi: cut.delta @ w >= cut.loss + 1 - cut.of(xi),
     "unit": lambda cut, w, xi: cut.delta @ w >= 1 - cut.of(xi),
     "half": lambda cut, w, xi: 3 * (cut.delta @ w) >= 0.5 - cut.of(xi),
-    "slack": lambda cut, w, xi: (
-        cp.multiply(cut.loss, cut.delta @ w) >= cut.loss - cut.of(xi)
-    ),
+    "slack": lambda cut, w, xi: cp.multiply(cut.loss, cut.delta @ w) >= cut.loss - cut.of(xi),
     "two slacks": lambda cut, w, xi: 2 * (cut.delta @ w) >= 2 * cut.loss - 3 * cut.of(xi),
     "squared loss": lambda cut, w, xi: cut.delta @ w >= cut.loss**2 - cut.of(xi),
     "above": lambda cut, w, xi: [cut.delta @ w >= 1 - cut.of(xi), cut.delta @ w <= 3],

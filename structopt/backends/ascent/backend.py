@@ -88,6 +88,7 @@ class Ascent(Backend):
     """
 
     name = "ascent"
+    keeps_time = True
     takes_quadratic = True
     live_rows = True
     max_age = 5

@@ -65,6 +65,7 @@ class ExtragradientBackend(RebuiltBackend):
     """
 
     name = "extragradient"
+    keeps_time = True
     automatic = False
     splits = False
     finisher = "clarabel"

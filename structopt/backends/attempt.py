@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from typing import Any
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def attempt(
     return _nothing(master, f"{why} ({found.message})") if why else found
 
 
-def _nonsense(master: RestrictedMaster, found: MasterSolution) -> str:
+def _nonsense(master: RestrictedMaster, found: Any) -> str:
     """Return what is no solution about what a backend says is one."""
     if not isinstance(found, MasterSolution):
         return f"It returned {type(found).__name__}, not a MasterSolution."

@@ -98,15 +98,42 @@ class Program:
         """Return the objective at x."""
         return float(0.5 * x @ (self.P @ x) + self.q @ x + self.l1 @ np.abs(x) + self.offset)
 
+    @cached_property
+    def _blocks(self) -> Ints:
+        """Where the columns of each variable begin."""
+        return np.unique([0, *self.columns.values()])
+
     def residual(self, x: Floats) -> float:
-        """Return the largest violation of the static rows and bounds at x."""
-        value = self.A @ x
-        parts = (self.lower - value, value - self.upper, self.lb - x, x - self.ub)
-        return float(max(0.0, *(p.max(initial=0.0) for p in parts)))
+        """Return the largest violation of the static rows and bounds at x, as a share of numbers.
+
+        A row is measured by the largest of its side, the sum of its terms' sizes, and a millionth
+        of what that sum would be with every entry as large as the largest of its variable: a ball
+        of radius 1e-10 is kept as well as one of 1, and roundings of entries near 0 do not count.
+        """
+        size = np.abs(x)
+        if self.size:
+            lengths = np.diff(self._blocks, append=self.size)
+            largest = np.repeat(np.maximum.reduceat(size, self._blocks), lengths)
+            size = np.maximum(size, 1e-6 * largest)
+        value, summed = self.A @ x, abs(self.A) @ size
+        parts = (
+            (self.lower - value, self.lower, summed),
+            (value - self.upper, self.upper, summed),
+            (self.lb - x, self.lb, size),
+            (x - self.ub, self.ub, size),
+        )
+        return max(0.0, *(_share(*part) for part in parts))
 
     def sides(self, y: Floats) -> float:
         """Return ``lower.y+ - upper.y-``, what multipliers of the rows gain."""
         return sided(y, self.lower, self.upper)
+
+
+def _share(over: Floats, side: Floats, summed: Floats) -> float:
+    """Return the largest violation as a share of its row's numbers."""
+    broken = np.flatnonzero(over > 0)
+    of = np.maximum(np.abs(side[broken]), summed[broken])
+    return float(np.max(over[broken] / of, initial=0.0))
 
 
 def sided(y: Floats, lower: Floats, upper: Floats) -> float:

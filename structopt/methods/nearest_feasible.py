@@ -28,19 +28,48 @@ def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
         declared[start : start + variable.size] = True
     declared[program.slacks] = False  # they are raised later
     held = declared.astype(np.float64)
-    nearest = replace(
-        program, P=sp.diags_array(held, format="csc"), q=-held * x, l1=0.0 * x, offset=0.0
-    )
-    found = _solved(nearest)
-    # what CVXPY introduced (epigraphs) takes the values that cost least
-    completed = _solved(
-        replace(
-            program,
-            lb=np.where(declared, found, program.lb),
-            ub=np.where(declared, found, program.ub),
+    best, least = x, program.residual(x)
+    for unit in _units(program, x[declared]):
+        # what solvers call near is a number, whatever the size of weights: they are given sizes of 1
+        small = _divided(program, unit)
+        nearest = replace(
+            small, P=sp.diags_array(held, format="csc"), q=-held * x / unit, l1=0.0 * x, offset=0.0
         )
+        found = _solved(nearest)
+        # what CVXPY introduced (epigraphs) takes the values that cost least
+        completed = unit * _solved(
+            replace(
+                small,
+                lb=np.where(declared, found, small.lb),
+                ub=np.where(declared, found, small.ub),
+            )
+        )
+        if (left := program.residual(completed)) < least:
+            best, least = completed, left
+        if least <= 1e-9:
+            break
+    return best
+
+
+def _units(program: Program, declared: Floats) -> list[float]:
+    """Return sizes to measure a point in: its own, then the smallest and the largest of a side."""
+    sides = np.abs(np.concatenate([program.lower, program.upper, program.lb, program.ub]))
+    sides = sides[np.isfinite(sides) & (sides > 0)]
+    own = [float(np.abs(declared).max(initial=0.0))]
+    found = [*own, *([float(sides.min()), float(sides.max())] if len(sides) else [])]
+    return list(dict.fromkeys(unit for unit in found if unit > 0)) or [1.0]
+
+
+def _divided(program: Program, unit: float) -> Program:
+    """Return a programme over x / unit, its objective divided by the unit too."""
+    return replace(
+        program,
+        P=program.P * unit,
+        lower=program.lower / unit,
+        upper=program.upper / unit,
+        lb=program.lb / unit,
+        ub=program.ub / unit,
     )
-    return completed if program.residual(completed) < program.residual(x) else x
 
 
 def _solved(program: Program) -> Floats:

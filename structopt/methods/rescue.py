@@ -25,6 +25,9 @@ from structopt.run.result import Rescue
 
 logger = logging.getLogger(__name__)
 
+_RESCUERS = ("cvxpy", "osqp")
+"""Who steps in, in this order. The first solves by Clarabel, which calls masters with sides of 1e10
+infeasible; OSQP does not."""
 _WORD = "That is the solver's word: a proof is known for linear and quadratic masters only."
 
 
@@ -85,21 +88,26 @@ def solve_master(
             "one steps in: try backend='auto', fallback=True (the reference backend then solves "
             "such rounds, and the result says which), or features scaled to similar ranges."
         )
+    others = [name for name in _RESCUERS if name != backend.name]
     logger.warning(
         "backend %r failed in round %d (%s); retrying on the reference backend",
         backend.name, number, why,
     )  # fmt: skip
-    reference = registry.make("cvxpy")
-    reference.start(master)
-    second = _judged(master, reference.solve(tolerance=tolerance))
-    if second.solution is not None and _failed(second.solution):
-        raise BackendError(
-            f"Backend {backend.name!r} failed in round {number} ({why}), and so did the reference "
-            f"({second.solution.message}). Try another backend, or scale the features to similar "
-            "ranges."
-        )
-    rescue = Rescue(number, backend.name, reference.name, why)
-    return Solved(second.solution, rescue, second.descent)
+    failures = []
+    for name in others if master.program is not None else others[:1]:
+        other = registry.make(name)
+        other.start(master)
+        if len(master.pool):
+            other.append(master.pool.cuts)
+        second = _judged(master, other.solve(tolerance=tolerance))
+        if second.solution is None or not _failed(second.solution):
+            return replace(second, rescue=Rescue(number, backend.name, name, why))
+        failures.append(f"{name!r}: {second.solution.message}")
+    raise BackendError(
+        f"Backend {backend.name!r} failed in round {number} ({why}), and so did the others that "
+        f"were tried ({'; '.join(failures)}). Scale the features to similar ranges, or try another "
+        "backend."
+    )
 
 
 def no_minimum(
@@ -121,15 +129,19 @@ def no_minimum(
     )
 
 
-def _judged(master: RestrictedMaster, solution: MasterSolution) -> Solved:
-    """Look into a solver's word; what is not true of it counts as failure."""
-    if solution.status not in ("infeasible", "unbounded"):
-        return Solved(solution)
+def verify(master: RestrictedMaster, word: str) -> Verdict | None:
+    """Look into a solver's word; None where it must be taken, since cones have no proof yet.
+
+    Raises
+    ------
+    InfeasibleError
+        If it is proven that no point satisfies the constraints.
+    """
     program = master.program
     if program is None:
-        if solution.status == "infeasible":
+        if word == "infeasible":
             raise _no_point(master, None)
-        return Solved(None)
+        return None
     cuts = master.pool.cuts
     rows = [program.A, cuts.matrix(program)] if len(cuts) else [program.A]
     lower = np.concatenate([program.lower, cuts.lower])
@@ -137,8 +149,16 @@ def _judged(master: RestrictedMaster, solution: MasterSolution) -> Solved:
     verdict = examine(program, rows, lower, upper)
     if verdict.ray is not None:
         raise _no_point(master, verdict)
-    if verdict.descent is not None:
-        return Solved(None, descent=verdict.descent)
+    return verdict
+
+
+def _judged(master: RestrictedMaster, solution: MasterSolution) -> Solved:
+    """Look into a solver's word; what is not true of it counts as failure."""
+    if solution.status not in ("infeasible", "unbounded"):
+        return Solved(solution)
+    verdict = verify(master, solution.status)
+    if verdict is None or verdict.descent is not None:
+        return Solved(None, descent=None if verdict is None else verdict.descent)
     message = (
         f"it calls the master {solution.status}, which is not so: a point satisfies it to "
         f"{verdict.residual:.1g} of its numbers, and no direction lowers the objective for ever "

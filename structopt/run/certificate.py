@@ -21,7 +21,8 @@ from structopt.errors import CertificateError
 from structopt.run.events import ROUNDING, relative
 
 FEASIBLE = 1e-6
-"""Violation of the formulation's own constraints up to which weights count as feasible."""
+"""Violation of the formulation's own constraints up to which weights count as feasible, as a share
+of the numbers in the constraint (:meth:`~structopt.master.program.Program.residual`)."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,8 @@ class Certificate:
     tolerance, abs_tolerance : float
         The relative and the absolute gap that were asked for; either suffices.
     residual : float
-        Largest violation of the formulation's own constraints at the returned weights.
+        Largest violation of the formulation's own constraints at the returned weights, as a share
+        of the numbers in the constraint, so that it means the same at any scale.
     exact : bool
         Whether the oracles are exact. If not, `primal` is only a lower estimate of the objective
         at the weights and nothing is certified.

@@ -241,7 +241,8 @@ class Online(Method):
         form = self._form
         if form is None:
             return np.inf, 0.0
-        residual = float(np.maximum(form.lb - model, model - form.ub).max(initial=0.0))
+        beyond = float(np.maximum(form.lb - model, model - form.ub).max(initial=0.0))
+        residual = beyond / max(float(np.abs(model).max(initial=0.0)), 1e-300)
         return (form.value(model, self.data) if residual <= FEASIBLE else np.inf), residual
 
     def _offer(self, weights: Floats, value: float, residual: float = 0.0) -> None:

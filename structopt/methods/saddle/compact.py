@@ -10,8 +10,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.engines.dataset import DataSet
-from structopt.errors import BackendError, InfeasibleError
+from structopt.errors import BackendError
 from structopt.formulations.base import Formulation
+from structopt.methods.rescue import verify
 from structopt.methods.saddle.dualise import dualise
 from structopt.methods.saddle.method import SaddleMethod
 from structopt.methods.saddle.outputs import Outputs
@@ -125,7 +126,7 @@ class Compact(SaddleMethod):
         except cp.error.SolverError as error:
             raise BackendError(f"{self.solver} failed on the compact QP: {error}") from error
         if problem.status in ("infeasible", "infeasible_inaccurate"):
-            raise InfeasibleError("No weights satisfy the formulation's constraints: relax them.")
+            verify(self.master, "infeasible")
         if problem.status not in ("optimal", "optimal_inaccurate"):
             raise BackendError(f"{self.solver} ended with {problem.status!r} on the compact QP.")
 

@@ -26,12 +26,14 @@ import scipy.sparse as sp
 from structopt.arrays import Floats
 from structopt.backends.clarabel import Clarabel
 from structopt.engines.dataset import DataSet
-from structopt.errors import BackendError, IncompatibleError, InfeasibleError
+from structopt.errors import BackendError, IncompatibleError
 from structopt.master.declare import RestrictedMaster
 from structopt.master.form import other_than_hinges
 from structopt.master.lagrangian import Lagrangian, Priced
 from structopt.master.program import Program
 from structopt.master.value import ValueAt, value_at
+from structopt.methods.nearest_feasible import nearest_feasible
+from structopt.methods.rescue import verify
 from structopt.structures.base.oracles import loss_augmented
 
 
@@ -47,7 +49,7 @@ class SaddleForm:
     """
 
     def __init__(self, master: RestrictedMaster, data: DataSet, method: str) -> None:
-        self.data = data
+        self.data, self._master = data, master
         self.program = _recognise(master, method)
         p, joint = self.program, master.families[0].joint
         rate = np.full(data.n_examples, p.q[p.slacks[0]]) if joint else p.q[p.slacks]
@@ -102,11 +104,8 @@ class SaddleForm:
         solver.start(SimpleNamespace(program=quadratic))
         found = solver.solve(tolerance=1e-8)
         if found.status == "infeasible":
-            raise InfeasibleError(
-                f"No weights satisfy the {p.A.shape[0]} rows of the formulation's constraints: "
-                "relax them."
-            )
-        if found.status in ("failed", "unbounded") or found.static_duals is None:
+            verify(self._master, found.status)
+        if found.status not in ("optimal", "inaccurate") or found.static_duals is None:
             raise BackendError(f"Projecting the weights on their constraints: {found.message}")
         return found.x[p.weights], found.static_duals
 
@@ -116,17 +115,16 @@ class SaddleForm:
         paid = float(0.5 * self.curvature @ (weights * weights))
         return value_at(loss_augmented, self.cost, self.data.ask(loss_augmented, weights), paid)
 
-    def residual(self, weights: Floats) -> float:
-        """Return by how much weights break the bounds of W (rows are left to the projection)."""
+    def inside(self, weights: Floats) -> tuple[Floats, float]:
+        """Return weights moved into W, and by how much they still miss it, as a share of numbers.
+
+        Those of iterations are as near as their solver is accurate, which is far on a small set.
+        """
         p = self.program
-        low, high = p.lb[p.weights] - weights, weights - p.ub[p.weights]
-        bounds = float(max(0.0, low.max(initial=0.0), high.max(initial=0.0)))
-        alone = not self._polyhedral or p.size > p.weights.stop - p.weights.start + len(p.slacks)
-        if alone:
-            return bounds
         x = np.zeros(p.size)
         x[p.weights] = weights
-        return max(bounds, p.residual(x))
+        x = nearest_feasible(self._master, x)
+        return x[p.weights], p.residual(x)
 
 
 def _recognise(master: RestrictedMaster, method: str) -> Program:

@@ -46,9 +46,10 @@ class SaddleMethod(Method):
 
     def _judge(self, weights: Floats) -> Iterate:
         """Evaluate P by an exact pass and offer the weights."""
+        weights, residual = self._form.inside(weights)
         found = self._form.primal(weights)
         self._proven = self._proven and found.exact
-        judged = Iterate(weights, found.value, self._form.residual(weights))
+        judged = Iterate(weights, found.value, residual)
         self._offer(*judged)
         return judged
 

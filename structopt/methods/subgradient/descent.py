@@ -60,7 +60,7 @@ class Descent(ABC):
         """Return the lower bound of M = ``margin`` and V = ``pull``."""
 
     def residual(self, point: Floats) -> float:
-        """Return by how much a point misses W."""
+        """Return by how much a point misses W, relative to its numbers."""
         return 0.0
 
 
@@ -245,8 +245,8 @@ class Ball(Adaptive):
         return project_l1_ball(self._upward(point), self._radius).point
 
     def residual(self, point: Floats) -> float:
-        """Return |w|_1 - radius, if positive."""
-        return max(0.0, float(np.abs(point).sum()) - self._radius)
+        """Return |w|_1 - radius in radii, if positive."""
+        return max(0.0, float(np.abs(point).sum()) / self._radius - 1.0)
 
     def bound(self, margin: float, pull: Floats) -> float:
         """Return the larger of 0 (t = 0) and M - radius |V|_inf."""

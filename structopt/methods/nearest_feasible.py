@@ -30,7 +30,7 @@ def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
     held = declared.astype(np.float64)
     best, least = x, program.residual(x)
     for unit in _units(program, x[declared]):
-        # what solvers call near is a number, whatever the size of weights: they are given sizes of 1
+        # what solvers call near is a number, whatever the size of weights: they get sizes of 1
         small = _divided(program, unit)
         nearest = replace(
             small, P=sp.diags_array(held, format="csc"), q=-held * x / unit, l1=0.0 * x, offset=0.0

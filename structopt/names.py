@@ -44,7 +44,11 @@ NAMES = [
     Name("constrain", "structures.constrain.structure", "wrapper"),
     # public as so.losses.X
     Name("Hamming", "structures.losses.hamming", "loss"),
+    Name("Confusion", "structures.losses.confusion", "loss"),
+    Name("TreeDistance", "structures.losses.tree_distance", "loss"),
+    Name("SpanCosts", "structures.losses.span_costs", "loss"),
     Name("PartCosts", "structures.losses.part_costs", "loss"),
+    Name("Costed", "structures.losses.costed", "loss"),
     Name("StructSVM", "formulations.struct_svm", "formulation"),
     Name("StructRMM", "formulations.struct_rmm", "formulation"),
     Name("M3N", "formulations.m3n", "formulation"),

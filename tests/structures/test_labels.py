@@ -13,7 +13,8 @@ from structopt.structures.base.labels import LabelSet
 
 def test_sorted_when_sortable_else_first_seen():
     assert list(LabelSet.from_data([[3, 1], [2]])) == [1, 2, 3]
-    assert list(LabelSet.from_data([["b", 1], [None, "b"]])) == ["b", 1, None]
+    assert list(LabelSet.from_data([["b", 1], [(), "b"]])) == ["b", 1, ()]
+    assert list(LabelSet.from_data([["b", None], ["a"]])) == ["a", "b"]  # None: unknown
     assert list(LabelSet.from_data([[("x", 2), ("x", 1)]])) == [("x", 1), ("x", 2)]
 
 

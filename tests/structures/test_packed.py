@@ -157,7 +157,7 @@ def test_old_spellings_of_a_loss_name_the_new_one():
         so.Chain(class_weight="balanced")
     with pytest.raises(InvalidInputError, match=r"is now loss=so\.losses\.Hamming"):
         so.Chain().set_params(class_weight="balanced")
-    with pytest.raises(InvalidInputError, match=r"loss is 'balanced': give so\.losses\.Hamming"):
+    with pytest.raises(InvalidInputError, match=r"loss is 'balanced', .* give so\.losses"):
         so.Chain(loss="balanced").fitted(X, Y)
     balanced = so.losses.Hamming("balanced")
     structure = so.Chain().set_params(loss=balanced)

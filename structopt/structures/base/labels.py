@@ -56,13 +56,21 @@ class LabelSet(Sequence[Any]):
         seen: dict[Any, None] = {}
         for i, sequence in enumerate(sequences):
             for label in sequence:
-                seen.setdefault(_checked(label, f"of example {i}", i))
+                if label is not None:  # which says that it is unknown
+                    seen.setdefault(_checked(label, f"of example {i}", i))
         try:
             return cls(sorted(seen))
         except TypeError:  # labels of mixed types have no order of their own
             return cls(seen)
 
-    def encode(self, labels: Iterable[Any], *, example: int | None = None, start: int = 0) -> Ints:
+    def encode(
+        self,
+        labels: Iterable[Any],
+        *,
+        example: int | None = None,
+        start: int = 0,
+        partial: bool = False,
+    ) -> Ints:
         """Return the integers of ``labels``.
 
         Parameters
@@ -72,14 +80,27 @@ class LabelSet(Sequence[Any]):
             The example whose sequence this is; None when each label is an example of its own.
         start : int
             The number of the first of those examples.
+        partial : bool
+            Whether labels may be unknown, None: they are -1. (None may also be a declared label.)
         """
         labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
+        if partial and None not in self._index and any(label is None for label in labels):
+            codes = np.full(len(labels), -1, dtype=np.int64)
+            known = [t for t, label in enumerate(labels) if label is not None]
+            given = [labels[t] for t in known]
+            codes[known] = self.encode(given, example=example, start=start)
+            return codes
         try:
             return np.array([self._index[label] for label in labels], dtype=np.int64)
         except (KeyError, TypeError):
             for t, label in enumerate(labels):
                 i = start + t if example is None else example
                 where = f"of example {i}" + ("" if example is None else f", position {t},")
+                if label is None and None not in self._index:
+                    raise InvalidInputError(
+                        f"The label {where} is None, unknown, where all of an output is needed.",
+                        example=i,
+                    ) from None
                 if _checked(label, where, i) not in self._index:
                     raise InvalidInputError(
                         f"The label {label!r} {where} is not one of the {len(self)} known labels "

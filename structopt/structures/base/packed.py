@@ -89,6 +89,12 @@ class PackedStructure(Structure):
         """Return x as the inputs of a data set with one example."""
         return [x]
 
+    @property
+    def own_loss(self) -> Any:
+        """A loss of the user's that brings its oracle, ``argmax(structure, x, weights, gold)``."""
+        given = getattr(self, "cost", None)
+        return given if hasattr(given, "argmax") and callable(given) else None
+
     # ------------------------------------------------------------------ what follows
     def encode(self, X: Any, Y: Any, *, start: int = 0) -> Shard:
         """Encode examples with their gold outputs; ``start`` numbers the first in messages."""
@@ -102,6 +108,8 @@ class PackedStructure(Structure):
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
         """Return the best output, loss-augmented if gold is given."""
         if gold is not None:
+            if self.own_loss is not None:
+                return self.own_loss.argmax(self, x, weights, gold)
             return self._one(loss_augmented, x, weights, gold)
         self._check("argmax", "joint_features")
         shard = self.pack(self.one(x), None)
@@ -152,7 +160,8 @@ class PackedStructure(Structure):
     def overridden(self) -> frozenset[str]:
         """Return the methods that were overridden below the class that packs, or on the object."""
         own = _overridden(type(self))  # type: ignore[arg-type]  # a class is hashable
-        return own | (WRITTEN & vars(self).keys())
+        given = {"loss", "argmax"} if self.own_loss is not None else set()
+        return own | (WRITTEN & vars(self).keys()) | given
 
     def abilities(self) -> frozenset[str]:
         """Return the questions it can answer; inherited answers that are wrong by now left out."""
@@ -164,6 +173,8 @@ class PackedStructure(Structure):
         """Return why an ability is missing, where a definition that it needs was overridden."""
         if ability not in self.offers or self._holds(ability):
             return super().why_not(ability)
+        if self.own_loss is not None and ability in NEEDS["loss"]:
+            return f"{self.own_loss!r} brings no {ability}()."
         changed = [d for d in NEEDS if d in self.overridden() and ability in NEEDS[d]]
         return (
             f"{type(self).__name__} overrides {' and '.join(f'{d}()' for d in changed)} but "

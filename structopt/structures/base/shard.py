@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib import import_module
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
@@ -54,6 +54,9 @@ def excess_of(answers: Sequence[Answers]) -> Floats:
     """Return how far each example's true answer may beat the given one, over all shards."""
     each = [np.zeros(len(a.loss)) if a.excess is None else a.excess for a in answers]
     return np.concatenate(each)
+
+
+_S = TypeVar("_S", bound="Shard")
 
 
 class Shard(ABC):
@@ -112,11 +115,10 @@ class Shard(ABC):
         """Return examples a to b - 1 as a shard over the same ``base``: views, not copies."""
         part = copy.copy(self)
         part.n_examples, part.start, part.few = b - a, self.start + a, True
-        own = vars(part)
-        for name in [n for n in own if isinstance(getattr(type(self), n, None), cached_property)]:
-            del own[name]
+        own = vars(forget(part))
         for name in self.each:
-            own[name] = own[name][a:b]
+            if own[name] is not None:
+                own[name] = own[name][a:b]
         for ends, names in self.along.items():
             first, stop = int(own[ends][a]), int(own[ends][b])
             own[ends] = own[ends][a : b + 1] - first
@@ -130,6 +132,27 @@ class Shard(ABC):
         if not (self.along or self.each):
             raise self._lacks("single")
         return self if self.n_examples == 1 else self.part(i, i + 1)
+
+    # ------------------------------------------------------------------ what outer loops ask
+    @property
+    def anchor(self) -> Any:
+        """The outputs that directions are measured from, as `directions` takes them."""
+        return self.gold
+
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same examples with delta measured from ``outputs``; losses stay."""
+        raise self._fixed("measured from outputs other than gold")
+
+    def completed(self, weights: Floats) -> Self:
+        """Return the examples with what is unknown of gold chosen as these weights like best."""
+        return self  # all of it is known
+
+    def relabelled(self, weights: Floats) -> Self:
+        """Return the examples completed, what was unknown now gold: it is charged as any part."""
+        raise self._fixed("labelled by a model")
+
+    def _fixed(self, what: str) -> IncompatibleError:
+        return IncompatibleError(f"Examples of {self._name()} cannot be {what} yet.")
 
     def relaxation(self) -> Relaxation:
         """Return the examples' outputs as one polytope that can be projected on."""
@@ -162,6 +185,15 @@ class Shard(ABC):
         yield from (self.base.data, self.base.indices, self.base.indptr)
         if self.gold is not None:
             yield np.asarray(self.gold)
+
+
+def forget(shard: _S) -> _S:
+    """Return a shard that is being changed, without what it had worked out."""
+    own = vars(shard)
+    for name in [n for n in own if isinstance(getattr(type(shard), n, None), cached_property)]:
+        if name != "base":
+            del own[name]
+    return shard
 
 
 def decoders(kernels: Any, decoder: str) -> Any:

@@ -20,21 +20,21 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.expectations import Expected
+from structopt.structures.base.label_costs import augmented, table
 from structopt.structures.chain import marginals_kernels as kernels
 from structopt.structures.chain.scores import Sequences
 
 
 def expected(shard: Sequences, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
     """Return expectations over all label sequences, by sum-product."""
-    scores, position = shard.part_scores(weights), np.arange(len(shard.gold))
-    raised = scores.unary + (loss_weight * shard.cost)[:, None]
-    raised[position, shard.gold] = scores.unary[position, shard.gold]
+    scores = shard.part_scores(weights)
+    raised = augmented(scores.unary, shard.gold, loss_weight * shard.cost)
     node, pairs, log_z = kernels.marginals(raised, *scores[1:], shard.offsets, cost)
     rate = np.repeat(cost, np.diff(shard.offsets))
     gold, gold_pairs = gold_parts(shard, rate)
     features = sum_features(shard, rate[:, None] * node, pairs)
     at_gold = sum_features(shard, rate[:, None] * gold, gold_pairs)
-    wrong = (rate * shard.cost) @ (1.0 - node[position, shard.gold])
+    wrong = np.sum(rate[:, None] * node * table(shard.cost, shard.gold, shard.n_labels))
     relative = float(cost @ log_z - weights @ at_gold)
     return Expected(features - at_gold, float(wrong), relative)
 

@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
+from structopt.structures.base.label_costs import table
 from structopt.structures.base.relaxation import Polytope, Projected, Relaxation
 from structopt.structures.chain import projection_kernels as kernels
 from structopt.structures.chain.marginals import inner, sum_features
@@ -53,7 +54,7 @@ class ChainRelaxation(Relaxation):
         node[np.arange(count), shard.gold] = 1.0
         edge[np.arange(len(edge)), shard.gold[self._inner], shard.gold[self._inner + 1]] = 1.0
         self.gold = np.concatenate([node.ravel(), edge.ravel()])
-        wrong = shard.cost[:, None] * (1.0 - node)
+        wrong = table(shard.cost, shard.gold, k)
         self.loss = np.concatenate([wrong.ravel(), np.zeros(edge.size)])
         self.loss_constant = np.zeros(shard.n_examples)
         self._ahead = None

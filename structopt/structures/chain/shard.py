@@ -28,6 +28,8 @@ from structopt.arrays import Floats, Ints, Stacked
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.label_costs import by_label, paid
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -36,7 +38,7 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, decoders, no_output, ranked
+from structopt.structures.base.shard import Answers, decoders, no_output, ranked
 from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain import levels_kernels as chain_levels_kernels
 from structopt.structures.chain.marginals import expected
@@ -50,7 +52,13 @@ MAX_LEVELS = 4096
 memory grow with them, and at this many a sequence costs as much as 4096 plain ones."""
 
 
-class ChainShard(Shard):
+NO_LEVELS = (
+    "Slack rescaling of sequences walks over the losses that an output can have, and these costs "
+    "differ from label to label: use margin rescaling, or losses.Hamming."
+)
+
+
+class ChainShard(LabelledShard):
     """Stacked sequences with gold labels.
 
     Parameters
@@ -66,20 +74,26 @@ class ChainShard(Shard):
     decoder : {"compiled", "networkx"}
     allowed : array of bool, shape (K + 1, K + 1), optional
         Which label may follow which, the start and the end last.
+    costs : array of shape (N,) or (N, K), optional
+        What a wrong label costs at each position, or each label; by default the class weight of
+        gold.
     """
 
-    along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("tokens", "gold", "cost")}
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "offsets": ("tokens", "gold", "cost", "known")
+    }
 
     def __init__(
         self, stacked: Stacked, gold: Ints, class_weight: Floats, boundaries: bool,
         start: int = 0, decoder: str = "compiled", allowed: Bools | None = None,
+        costs: Floats | None = None,
     ) -> None:  # fmt: skip
         self.offsets, self.gold, self.boundaries = stacked.offsets, gold, boundaries
-        self.class_weight, self.cost, self.start = class_weight, class_weight[gold], start
+        self.cost, self.start = class_weight[gold] if costs is None else costs, start
         self.n_examples, self.n_labels = len(self.offsets) - 1, len(class_weight)
         # the last row of base is a single 1: transitions and ends are counted
         self.tokens = InputRows.of(stacked.matrix, stacked.base)
-        self.decoder, self.allowed = decoder, allowed
+        self.decoder, self.allowed, self.known = decoder, allowed, None
 
     @cached_property
     def base(self) -> Any:
@@ -91,13 +105,15 @@ class ChainShard(Shard):
         scores, ways = self.part_scores(weights), decoders(chain_kernels, self.decoder)
         missing = None
         if oracle is loss_augmented:
-            labels = ways.viterbi(*scores, self.offsets, self.gold, self.cost)
+            labels = ways.viterbi(*self._augmented(scores), self.offsets, self.gold, self._flat)
         elif oracle is best_other:
             labels = ways.best_other(*scores, self.offsets, self.gold)
             if self.n_labels == 1 or self.allowed is not None:
                 # where nothing but gold is possible, the answer is gold
                 missing = np.logical_and.reduceat(labels == self.gold, self.offsets[:-1])
         elif oracle is slack_rescaled:
+            if by_label(self.cost, self.gold):
+                raise IncompatibleError(NO_LEVELS)
             given = (self.offsets, self.gold, self.cost, *self._levels)
             ways = chain_levels_kernels if self.decoder == "compiled" else ways
             labels = ways.slack_rescaled(*scores, *given)
@@ -143,15 +159,31 @@ class ChainShard(Shard):
         """Return the marginal polytope of every sequence."""
         return ChainRelaxation(self)
 
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        scores = self.part_scores(weights)
+        return self._best(scores._replace(unary=np.where(allowed, scores.unary, -np.inf)))
+
     def _best(self, scores: ChainScores) -> Ints:
         free = np.zeros(len(self.gold))
         return np.asarray(
             decoders(chain_kernels, self.decoder).viterbi(*scores, self.offsets, self.gold, free)
         )
 
+    def _augmented(self, scores: ChainScores) -> ChainScores:
+        """Return scores with the costs that differ from label to label."""
+        if not by_label(self.cost, self.gold):
+            return scores
+        return scores._replace(unary=scores.unary + self.cost)
+
+    @property
+    def _flat(self) -> Floats:
+        """The cost of every label but gold, where there is one."""
+        return np.zeros(len(self.gold)) if by_label(self.cost, self.gold) else self.cost
+
     @cached_property
     def _levels(self) -> tuple[Ints, Ints]:
-        return loss_levels(self.offsets, self.gold, self.class_weight, self.start)
+        kinds, kind = np.unique(self.cost, return_inverse=True)
+        return loss_levels(self.offsets, kind, kinds, self.start)
 
     def _compared(self, scores: ChainScores, labels: Ints, missing: Any = None) -> Answers:
         """Return outputs with their loss and ``w . delta``, infinite where they are missing."""
@@ -165,7 +197,9 @@ class ChainShard(Shard):
                 missing = none if missing is None else missing | none
             # gold may be forbidden where nothing is known of it (prediction)
             scores = scores.finite()
-        loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self.cost, labels)
+        loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self._flat, labels)
+        if by_label(self.cost, self.gold):
+            loss = np.add.reduceat(paid(self.cost, self.gold, labels), self.offsets[:-1])
         if missing is not None:
             score[missing] = np.inf
         return Answers(labels, loss, score)
@@ -184,19 +218,19 @@ class ChainShard(Shard):
         return Directions(*parts)
 
 
-def loss_levels(
-    offsets: Ints, gold: Ints, class_weight: Floats, start: int = 0
-) -> tuple[Ints, Ints]:
-    """Return the level that a wrong position adds, and how many levels each sequence has."""
-    exact = [Fraction(weight) for weight in class_weight.tolist()]
+def loss_levels(offsets: Ints, kind: Ints, kinds: Floats, start: int = 0) -> tuple[Ints, Ints]:
+    """Return the level that a wrong position adds, and how many levels each sequence has.
+
+    ``kinds`` are the distinct costs, ``kind`` says which one each position has.
+    """
+    exact = [Fraction(cost) for cost in kinds.tolist()]
     common = lcm(*(f.denominator for f in exact))
     whole = [int(f * common) for f in exact]
-    multiple = [w // gcd(*whole) for w in whole]
+    multiple = [w // max(1, gcd(*whole)) for w in whole]
     # 2**40 leaves room to add them up in 64 bits, and is far beyond any grid worth walking
     grid = np.array(multiple if max(multiple) < 2**40 else [0] * len(multiple), dtype=np.int64)
-    kinds, kind = np.unique(class_weight, return_inverse=True)
     step, n_levels = chain_levels_kernels.loss_levels(
-        offsets, grid[gold], kind[gold], len(kinds), MAX_LEVELS
+        offsets, grid[kind], kind, len(kinds), MAX_LEVELS
     )
     if np.any(n_levels > MAX_LEVELS):
         i = int(np.argmax(n_levels > MAX_LEVELS))

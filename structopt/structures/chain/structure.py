@@ -32,9 +32,8 @@ from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import ABILITIES, check_lengths
-from structopt.structures.chain.shard import ChainShard
+from structopt.structures.chain.shard import NO_LEVELS, ChainShard
 from structopt.structures.chain.transitions import Bools, allowed_pairs, steps
-from structopt.structures.losses.hamming import Hamming
 
 
 class Chain(LabelledStructure):
@@ -44,8 +43,8 @@ class Chain(LabelledStructure):
     ----------
     labels : sequence, optional
         Every label that can occur, in the order wanted; by default those of the data, sorted.
-    loss : Hamming, optional
-        What a wrong label costs; by default 1.
+    loss : Hamming, Confusion, TreeDistance, SpanCosts or your own, optional
+        What a wrong label costs (:mod:`structopt.losses`); by default 1.
     boundaries : bool
         Whether the first and the last label have weights of their own.
     decoder : {"compiled", "networkx"}
@@ -78,7 +77,7 @@ class Chain(LabelledStructure):
     def __init__(
         self,
         labels: Sequence[Any] | None = None,
-        loss: Hamming | None = None,
+        loss: Any = None,
         boundaries: bool = False,
         decoder: str = "compiled",
         transitions: Any = None,
@@ -106,14 +105,32 @@ class Chain(LabelledStructure):
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ChainShard:
         """Return checked sequences as a shard."""
-        stacked, gold = self._stack(X, Y, start)
+        stacked, gold = self._stack(X, Y, start, partial=True)
         # a model file may hold numbers
         allowed = None if self.allowed_ is None else np.asarray(self.allowed_, dtype=bool)
+        shard = ChainShard(
+            stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder, allowed,
+            None if Y is None else self._costs(Y, gold, start),
+        )  # fmt: skip
+        shard = self._begun(shard, gold)
         if allowed is not None and Y is not None:
-            self._check_allowed(allowed, stacked.offsets, gold, start)
-        return ChainShard(
-            stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder, allowed
-        )
+            self._check_allowed(allowed, stacked.offsets, shard.gold, start)
+        return shard
+
+    def abilities(self) -> frozenset[str]:
+        """Return the questions it can answer: not `slack_rescaled` where costs differ by label."""
+        mine = super().abilities()
+        return mine - {"slack_rescaled"} if self._by_label else mine
+
+    def why_not(self, ability: str) -> str:
+        """Return why an ability is missing."""
+        lacking = self._by_label and ability == "slack_rescaled"
+        return NO_LEVELS if lacking else super().why_not(ability)
+
+    @property
+    def _by_label(self) -> bool:
+        inherited = "slack_rescaled" not in self.overridden()
+        return inherited and any(hasattr(self.cost, form) for form in ("confusion", "by_label"))
 
     # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
@@ -161,7 +178,9 @@ class Chain(LabelledStructure):
             example=start + i,
         )
 
-    def _stack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> tuple[Stacked, Ints]:
+    def _stack(
+        self, X: Any, Y: Sequence[Any] | None, start: int = 0, partial: bool = False
+    ) -> tuple[Stacked, Ints]:
         """Return checked tokens and gold labels (zeros without Y)."""
         stacked = stack_sequences(X, self.n_inputs_, start=start)
-        return stacked, self._gold(Y, stacked.offsets, start, "positions")
+        return stacked, self._gold(Y, stacked.offsets, start, "positions", partial)

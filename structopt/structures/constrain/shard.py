@@ -12,6 +12,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
+from structopt.structures.base.label_costs import augmented, paid
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.relaxation import Relaxation
@@ -46,9 +47,7 @@ class ConstrainedShard(Shard):
         """Answer ``oracle`` for every example; outputs are stacked integers."""
         scores = self._scores(weights)
         if oracle is loss_augmented:
-            unary = scores.unary + self.chain.cost[:, None]
-            every = np.arange(len(self.gold))
-            unary[every, self.gold] = scores.unary[every, self.gold]
+            unary = augmented(scores.unary, self.gold, self.chain.cost)
             return self._best(scores, scores._replace(unary=unary))
         if oracle is worst:
             return self._best(scores, scores.negated())
@@ -150,7 +149,8 @@ class ConstrainedShard(Shard):
 
     def _compared(self, scores: ChainScores, labels: Ints, excess: Floats, missing: Any) -> Answers:
         """Return labels with their loss and ``w . delta``, infinite where they are missing."""
-        given = (self.offsets, self.gold, self.chain.cost, labels)
-        loss, score = chain_kernels.compare(*scores, *given)
+        given = (self.offsets, self.gold, np.zeros(len(labels)), labels)
+        _, score = chain_kernels.compare(*scores, *given)
+        loss = np.add.reduceat(paid(self.chain.cost, self.gold, labels), self.offsets[:-1])
         score[missing] = np.inf
         return Answers(labels, loss, score, excess=excess)

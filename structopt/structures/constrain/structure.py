@@ -43,7 +43,7 @@ from structopt.structures.constrain.search import Checker, LabellingSet
 from structopt.structures.constrain.shard import ConstrainedShard
 from structopt.structures.multiclass.structure import Multiclass
 
-FITTED = ("labels_", "n_inputs_", "class_weight_", "n_features_")
+FITTED = ("labels_", "n_inputs_", "class_weight_", "confusion_", "n_features_")
 
 
 @checked
@@ -104,6 +104,11 @@ class Constrained(LabelledStructure):
         """Compile every example's constraints; refuse gold outputs that break them."""
         chain = self._free(X, Y, start)
         sets = self._sets(X, chain.offsets, start)
+        if chain.known is not None:
+            raise InvalidInputError(
+                "A label is None, unknown: what is unknown is completed for a plain Chain or "
+                "Multiclass, not under constraints."
+            )
         broken: Any = [] if Y is None else Checker(sets, chain.offsets).broken(chain.gold)
         if len(broken):
             i = start + int(broken[0])
@@ -144,6 +149,11 @@ class Constrained(LabelledStructure):
         return self._chain().feature_names(inputs)[: self.n_features_]
 
     # ------------------------------------------------------------------ inside
+    @property
+    def cost(self) -> Any:
+        """The loss of the structure without constraints."""
+        return self.structure.get_params(deep=False).get("loss")
+
     @property
     def chained(self) -> bool:
         """Whether transitions have weights."""

@@ -33,21 +33,20 @@ class CutRelaxation(Relaxation):
         The graph of each node, then of each edge.
     gold : array
         The gold label of each node, then whether gold cuts each edge.
-    cost : array
-        What each wrong node costs.
+    costs : array of shape (nodes, 2)
+        What each label of each node costs.
     """
 
     integral = True
 
     def __init__(
         self, features: tuple[Any, Any], edges: Ints, ends: tuple[Ints, Ints], owner: Ints,
-        gold: Floats, cost: Floats,
+        gold: Floats, costs: Floats,
     ) -> None:  # fmt: skip
-        self._n, self._edges, self._features = len(cost), edges, features
+        self._n, self._edges, self._features = len(costs), edges, features
         self.owner, self.gold = owner, gold
-        own = gold[: self._n]
-        self.loss = np.concatenate([(1 - 2 * own) * cost, np.zeros(len(edges))])
-        constant = np.bincount(owner[: self._n], own * cost, minlength=len(ends[0]) - 1)
+        self.loss = np.concatenate([costs[:, 1] - costs[:, 0], np.zeros(len(edges))])
+        constant = np.bincount(owner[: self._n], costs[:, 0], minlength=len(ends[0]) - 1)
         self.loss_constant = np.asarray(constant, dtype=np.float64)
         self._projection = CutPolytope(edges, np.stack(ends))
 

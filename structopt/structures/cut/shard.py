@@ -19,9 +19,11 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights, stack_rows
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.structures.base.label_costs import paid, table
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers
 from structopt.structures.cut.inputs import LabelledGraph
 from structopt.structures.cut.reference import ReferenceCut
 from structopt.structures.cut.relaxation import CutRelaxation
@@ -33,7 +35,7 @@ HARD = (
 )
 
 
-class CutShard(Shard):
+class CutShard(LabelledShard):
     """Stacked graphs with gold labels; outputs are stacked labels, 0 or 1.
 
     Parameters
@@ -49,16 +51,17 @@ class CutShard(Shard):
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "offsets": ("node_features", "gold", "cost"),
+        "offsets": ("node_features", "gold", "cost", "known"),
         "arcs": ("edge_features", "edges"),
     }
     each = ("searches",)
 
     def __init__(
         self, graphs: Sequence[LabelledGraph], gold: Ints, class_weight: Floats, start: int = 0,
-        decoder: str = "compiled",
+        decoder: str = "compiled", costs: Floats | None = None,
     ) -> None:  # fmt: skip
         self.n_examples, self.start, self.gold = len(graphs), start, gold
+        self.n_labels, self.known = 2, None
         sizes = [g.node_features.shape[0] for g in graphs]
         self.offsets: Ints = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
         counts = [len(g.edges) for g in graphs]
@@ -67,7 +70,8 @@ class CutShard(Shard):
         self.edge_features = stack_rows([g.edge_features for g in graphs])
         local = np.concatenate([g.edges for g in graphs])
         self.edges: Ints = local + self.offsets[self.edge_owner][:, None]
-        self.cost = np.asarray(class_weight, dtype=np.float64)[gold]
+        weight = np.asarray(class_weight, dtype=np.float64)
+        self.cost = weight[gold] if costs is None else costs
         self.base = _base(self.node_features, self.edge_features)
         self._first = (0, len(gold))  # the rows of base that hold the first node and edge
         search = ReferenceCut if decoder == "networkx" else CutSearch
@@ -77,8 +81,8 @@ class CutShard(Shard):
         """Answer ``oracle`` for every graph."""
         scores, costs = self._scores(weights)
         if oracle is loss_augmented:
-            # loss = constant + (1 - 2 gold) cost . y
-            return self._each(scores, costs, scores + (1 - 2 * self.gold) * self.cost, "best")
+            either = self._table()  # loss = constant + (cost of 1 - cost of 0) . y
+            return self._each(scores, costs, scores + (either[:, 1] - either[:, 0]), "best")
         if oracle is best_other:
             return self._each(scores, costs, scores, "best_other")
         if oracle is worst:
@@ -104,7 +108,7 @@ class CutShard(Shard):
         owners = np.concatenate([self.node_owner, self.edge_owner])
         gold = np.concatenate([self.gold, self.cut(self.gold)]).astype(np.float64)
         features, ends = (self.node_features, self.edge_features), (self.offsets, self.arcs)
-        return CutRelaxation(features, self.edges, ends, owners, gold, self.cost)
+        return CutRelaxation(features, self.edges, ends, owners, gold, self._table())
 
     @cached_property
     def node_owner(self) -> Ints:
@@ -152,6 +156,19 @@ class CutShard(Shard):
         scores = np.asarray(self.node_features @ vector[:n_node])
         return scores, np.asarray(self.edge_features @ vector[n_node:])
 
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        scores, costs = self._scores(weights)
+        # more than all that a node could gain by the other label
+        most = self._summed(self.node_owner, np.abs(scores)) + 1.0
+        most += self._summed(self.edge_owner, costs)
+        forced = allowed[:, 1].astype(np.float64) - allowed[:, 0]
+        held = scores + forced * most[self.node_owner]
+        labels = np.asarray(self._each(scores, costs, held, "best").outputs)
+        return np.where(forced == 0, labels, allowed[:, 1]).astype(np.int64)
+
+    def _table(self) -> Floats:
+        return table(self.cost, self.gold, 2)
+
     def _check_bipartite(self) -> None:
         for i, search in enumerate(self.searches):
             if search.sides is None:
@@ -168,8 +185,7 @@ class CutShard(Shard):
             if question == "best_other":
                 given = (*given, self.gold[a:b])  # type: ignore[assignment]
             labels[a:b], excess[i] = getattr(self.searches[i], question)(*given)
-        wrong = np.where(labels != self.gold, self.cost, 0.0)
-        loss = self._summed(self.node_owner, wrong)
+        loss = self._summed(self.node_owner, paid(self.cost, self.gold, labels))
         score = self._summed(self.node_owner, scores * (self.gold - labels))
         score += self._summed(self.edge_owner, costs * (self.cut(labels) - self.cut(self.gold)))
         return Answers(labels, loss, score, excess=excess)

@@ -33,7 +33,7 @@ from structopt.structures.base.structure import check_lengths
 from structopt.structures.cut.inputs import LabelledGraph, labels_of, read_graph
 from structopt.structures.cut.search import two_sides
 from structopt.structures.cut.shard import HARD, CutShard
-from structopt.structures.losses.hamming import Hamming
+from structopt.structures.losses.costed import in_order, plain
 
 
 class GraphCut(LabelledStructure):
@@ -49,8 +49,8 @@ class GraphCut(LabelledStructure):
     ----------
     labels : sequence of two
         What label 0 and label 1 are called.
-    loss : Hamming, optional
-        What a wrong label costs; by default 1.
+    loss : Hamming, Confusion, TreeDistance, SpanCosts or your own, optional
+        What a wrong label costs (:mod:`structopt.losses`); by default 1.
     decoder : {"compiled", "networkx"}
         Who finds minimum cuts. "networkx" is the slow reference.
 
@@ -77,7 +77,7 @@ class GraphCut(LabelledStructure):
     def __init__(
         self,
         labels: Sequence[Any] = (0, 1),
-        loss: Hamming | None = None,
+        loss: Any = None,
         decoder: str = "compiled",
     ) -> None:
         self.labels = labels
@@ -91,7 +91,7 @@ class GraphCut(LabelledStructure):
         check_decoder(self.decoder)
         graphs = [read_graph(x, None, None, i) for i, x in enumerate(X)]
         given = enumerate(zip(graphs, Y, strict=True))
-        fitted = self._with_labels([labels_of(g, y, i) for i, (g, y) in given])
+        fitted = self._with_labels([labels_of(g, plain(y), i) for i, (g, y) in given])
         if len(fitted.labels_) != 2:
             raise InvalidInputError(f"labels is {self.labels!r}: GraphCut needs exactly two.")
         fitted.n_node_features_ = int(graphs[0].node_features.shape[1])
@@ -107,12 +107,14 @@ class GraphCut(LabelledStructure):
         """Return checked graphs as a shard."""
         graphs = [self._graph(x, i) for i, x in enumerate(X, start)]
         if Y is None:
-            gold = np.zeros(sum(g.node_features.shape[0] for g in graphs), dtype=np.int64)
-        else:
-            given = enumerate(zip(graphs, Y, strict=True), start)
-            each = [self.labels_.encode(labels_of(g, y, i), example=i) for i, (g, y) in given]
-            gold = np.concatenate(each)
-        return CutShard(graphs, gold, self.class_weight_, start, self.decoder)
+            none = np.zeros(sum(g.node_features.shape[0] for g in graphs), dtype=np.int64)
+            return CutShard(graphs, none, self.class_weight_, start, self.decoder)
+        pairs = enumerate(zip(graphs, Y, strict=True), start)
+        given = [in_order(y, labels_of(g, plain(y), i)) for i, (g, y) in pairs]
+        gold = np.concatenate([self._codes(y, i, partial=True) for i, y in enumerate(given, start)])
+        costs = self._costs(given, gold, start)
+        shard = CutShard(graphs, gold, self.class_weight_, start, self.decoder, costs)
+        return self._begun(shard, gold)
 
     def abilities(self) -> frozenset[str]:
         """Return the questions it can answer: `argmin` only where all graphs are bipartite."""
@@ -131,15 +133,11 @@ class GraphCut(LabelledStructure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the features of nodes with label 1, minus those of cut edges: a sparse row."""
         graph = self._graph(x)
-        labels = self.labels_.encode(labels_of(graph, y))
+        labels = self.labels_.encode(labels_of(graph, plain(y)))
         cut = labels[graph.edges[:, 0]] != labels[graph.edges[:, 1]]
         nodes = np.asarray(graph.node_features[labels == 1].sum(axis=0)).ravel()
         edges = np.asarray(graph.edge_features[cut].sum(axis=0)).ravel()
         return sp.csr_array(np.concatenate([nodes, -edges]).reshape(1, -1))
-
-    def part_count(self, y: Any) -> int:
-        """Return the number of nodes."""
-        return len(self._listed(y))
 
     def feature_names(self) -> list[tuple[str, str]]:
         """Return ``("x0", label 1), ...`` for node weights, ``("e0", "agree"), ...`` for edges."""
@@ -149,6 +147,7 @@ class GraphCut(LabelledStructure):
 
     # ------------------------------------------------------------------ inside
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
+        y = plain(y)
         if isinstance(y, Mapping):
             raise IncompatibleError("Outputs given as mappings are compared only with their graph.")
         return super()._listed(np.ravel(y) if isinstance(y, np.ndarray) else y, example)

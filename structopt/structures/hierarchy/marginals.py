@@ -20,6 +20,7 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.structures.base.expectations import Expected
+from structopt.structures.base.label_costs import table
 from structopt.structures.hierarchy import marginals_kernels as kernels
 from structopt.structures.hierarchy.scores import Trees
 
@@ -37,7 +38,7 @@ def expected(shard: Trees, weights: Floats, loss_weight: float, cost: Floats) ->
     np.add.at(gold_pairs, place, rate[child])
     at_gold = sum_features(shard, rate[:, None] * gold, gold_pairs)
     features = sum_features(shard, rate[:, None] * node, pairs)
-    wrong = (rate * shard.cost) @ (1.0 - node[every, shard.gold])
+    wrong = np.sum(rate[:, None] * node * table(shard.cost, shard.gold, node.shape[1]))
     return Expected(features - at_gold, float(wrong), float(rate @ log_z - weights @ at_gold))
 
 

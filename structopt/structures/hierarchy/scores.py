@@ -8,6 +8,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.label_costs import augmented
 
 
 class TreeScores(NamedTuple):
@@ -38,11 +39,8 @@ class TreeScores(NamedTuple):
         return TreeScores(np.where(allowed, self.unary, -np.inf), self.pair)
 
     def augmented(self, gold: Ints, cost: Floats) -> TreeScores:
-        """Return scores with ``cost[v]`` added where the label of v is not gold."""
-        unary = self.unary + cost[:, None]
-        every = np.arange(len(gold))
-        unary[every, gold] = self.unary[every, gold]
-        return TreeScores(unary, self.pair)
+        """Return scores with what each label costs."""
+        return TreeScores(augmented(self.unary, gold, cost), self.pair)
 
 
 class Trees(Protocol):

@@ -26,9 +26,11 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.label_costs import paid
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, decoders, ranked
+from structopt.structures.base.shard import Answers, decoders, ranked
 from structopt.structures.hierarchy import kernels
 from structopt.structures.hierarchy.inputs import Forest
 from structopt.structures.hierarchy.marginals import expected
@@ -36,7 +38,7 @@ from structopt.structures.hierarchy.marginals_kernels import marginals
 from structopt.structures.hierarchy.scores import TreeScores
 
 
-class HierarchyShard(Shard):
+class HierarchyShard(LabelledShard):
     """Stacked trees with gold labels.
 
     Parameters
@@ -49,23 +51,26 @@ class HierarchyShard(Shard):
     start : int
         Number of the first example in messages.
     decoder : {"compiled", "networkx"}
+    costs : array of shape (N,) or (N, K), optional
+        What a wrong label costs, or each label; by default the class weight of gold.
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "offsets": ("nodes", "gold", "cost", "allowed", "parent", "order", "kind")
+        "offsets": ("nodes", "gold", "cost", "known", "allowed", "parent", "order", "kind")
     }
 
     def __init__(
         self, forest: Forest, allowed: Any, gold: Ints, class_weight: Floats, start: int = 0,
-        decoder: str = "compiled",
+        decoder: str = "compiled", costs: Floats | None = None,
     ) -> None:  # fmt: skip
-        self.allowed, self.gold, self.cost = allowed, gold, class_weight[gold]
+        self.allowed, self.gold = allowed, gold
+        self.cost = class_weight[gold] if costs is None else costs
         self.n_labels, self.start, self.decoder = len(class_weight), start, decoder
         self.parent, self.order, self.kind, self.edges = forest[1:5]
         self.offsets = forest.stacked.offsets
         self.nodes = InputRows.of(forest.stacked.matrix, forest.base)
         self.edge_rows: Ints = len(gold) + np.arange(self.edges.shape[0])  # of base, for each kind
-        self.n_examples = len(self.offsets) - 1
+        self.n_examples, self.known = len(self.offsets) - 1, None
 
     @cached_property
     def base(self) -> Any:
@@ -141,6 +146,10 @@ class HierarchyShard(Shard):
         if self.allowed is not None:
             yield self.allowed
 
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        scores = self.part_scores(weights).masked(allowed).masked(self.allowed)
+        return np.asarray(decoders(kernels, self.decoder).max_product(*scores, *self._shape()))
+
     def _shape(self) -> tuple[Ints, Ints, Ints]:
         return self.kind, self.parent, self.order
 
@@ -150,8 +159,9 @@ class HierarchyShard(Shard):
 
     def _compared(self, scores: TreeScores, labels: Ints, missing: Any = None) -> Answers:
         """Return outputs with their loss and ``w . delta``, infinite where they are missing."""
-        given = (self.kind, self.parent, self.offsets, self.gold, self.cost, labels)
-        loss, score = kernels.compare(*scores, *given)
+        given = (self.kind, self.parent, self.offsets, self.gold, np.zeros(len(labels)), labels)
+        _, score = kernels.compare(*scores, *given)
+        loss = np.add.reduceat(paid(self.cost, self.gold, labels), self.offsets[:-1])
         if missing is not None:
             score[missing] = np.inf
         return Answers(labels, loss, score)

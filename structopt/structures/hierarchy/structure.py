@@ -35,7 +35,6 @@ from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.hierarchy.inputs import Forest, as_tree, stack_trees
 from structopt.structures.hierarchy.shard import HierarchyShard
-from structopt.structures.losses.hamming import Hamming
 
 
 class Hierarchy(LabelledStructure):
@@ -45,8 +44,8 @@ class Hierarchy(LabelledStructure):
     ----------
     labels : sequence, optional
         Every label that can occur, in the order wanted; by default those of the data, sorted.
-    loss : Hamming, optional
-        What a wrong label costs; by default 1.
+    loss : Hamming, Confusion, TreeDistance, SpanCosts or your own, optional
+        What a wrong label costs (:mod:`structopt.losses`); by default 1.
     allowed : mapping, optional
         Node types to the labels that nodes of the type may have. A type that is not named may have
         every label.
@@ -80,7 +79,7 @@ class Hierarchy(LabelledStructure):
     def __init__(
         self,
         labels: Sequence[Any] | None = None,
-        loss: Hamming | None = None,
+        loss: Any = None,
         allowed: Mapping[Any, Sequence[Any]] | None = None,
         decoder: str = "compiled",
     ) -> None:
@@ -111,8 +110,10 @@ class Hierarchy(LabelledStructure):
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> HierarchyShard:
         """Return checked trees as a shard."""
-        forest, allowed, gold = self._stack(X, Y, start)
-        return HierarchyShard(forest, allowed, gold, self.class_weight_, start, self.decoder)
+        forest, allowed, gold = self._stack(X, Y, start, partial=True)
+        costs = None if Y is None else self._costs(Y, gold, start)
+        given = (self.class_weight_, start, self.decoder, costs)
+        return self._begun(HierarchyShard(forest, allowed, gold, *given), gold)
 
     # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
@@ -146,13 +147,16 @@ class Hierarchy(LabelledStructure):
         return rows + [(f"{e}below {j}", k) for j in labels for k in labels for e in edge]
 
     # ------------------------------------------------------------------ inside
-    def _stack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> tuple[Forest, Any, Ints]:
+    def _stack(
+        self, X: Any, Y: Sequence[Any] | None, start: int = 0, partial: bool = False
+    ) -> tuple[Forest, Any, Ints]:
         """Return checked trees, allowed labels and gold labels (zeros without Y)."""
         forest = stack_trees(X, self.n_inputs_, self.n_edge_inputs_, start=start)
         offsets = forest.stacked.offsets
-        allowed, gold = self._allowed(forest, start), self._gold(Y, offsets, start, "nodes")
+        allowed = self._allowed(forest, start)
+        gold = self._gold(Y, offsets, start, "nodes", partial)
         if allowed is not None and Y is not None:
-            fits = allowed[np.arange(len(gold)), gold]
+            fits = (gold < 0) | allowed[np.arange(len(gold)), gold]
             for i, (a, b) in enumerate(pairwise(offsets.tolist())):
                 if not fits[a:b].all():
                     v, types = int(np.argmin(fits[a:b])), forest.types[i] or []

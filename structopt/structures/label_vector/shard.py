@@ -18,14 +18,16 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.label_costs import augmented, paid
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.parts_kernels import differing_labels
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers
 from structopt.structures.label_vector import kernels
 
 
-class LabelVectorShard(Shard):
+class LabelVectorShard(LabelledShard):
     """Stacked examples, decoded by compiled loops.
 
     Parameters
@@ -37,17 +39,21 @@ class LabelVectorShard(Shard):
         Empty if every vector is legal.
     start : int
         Number of the first example in messages.
+    costs : array of shape (n, c) or (n, c, K), optional
+        What a wrong label costs, or each label; by default the class weight of gold.
     """
 
-    each = ("inputs", "gold", "cost")
+    each = ("inputs", "gold", "cost", "known")
 
     def __init__(
-        self, inputs: Floats, gold: Ints, class_weight: Floats, legal: Ints, start: int = 0
-    ) -> None:
-        self.inputs, self.gold, self.cost, self.legal = inputs, gold, class_weight[gold], legal
+        self, inputs: Floats, gold: Ints, class_weight: Floats, legal: Ints, start: int = 0,
+        costs: Floats | None = None,
+    ) -> None:  # fmt: skip
+        self.inputs, self.gold, self.legal = inputs, gold, legal
+        self.cost = class_weight[gold] if costs is None else costs
         self.n_examples, self.n_labels, self.start = len(inputs), len(class_weight), start
         self.rows = InputRows.of(inputs.reshape(-1, inputs.shape[2]))
-        self.first = 0  # of the rows of base
+        self.first, self.known = 0, None  # the first of the rows of base
 
     @cached_property
     def base(self) -> Any:
@@ -64,10 +70,8 @@ class LabelVectorShard(Shard):
         """Answer ``oracle`` for every example; outputs are rows of integers."""
         scores = self._scores(weights)
         if oracle is loss_augmented:
-            augmented = scores + self.cost[:, :, None]
-            place = self.gold[:, :, None]
-            np.put_along_axis(augmented, place, np.take_along_axis(scores, place, 2), 2)
-            return self._compared(scores, kernels.best(augmented, self.legal))
+            raised = augmented(scores, self.gold, self.cost)
+            return self._compared(scores, kernels.best(raised, self.legal))
         if oracle is worst:
             return self._compared(scores, kernels.best(-scores, self.legal))
         if oracle is best_other:
@@ -98,6 +102,10 @@ class LabelVectorShard(Shard):
             weights = check_weights(weights, int(self.n_labels * np.prod(self.inputs.shape[1:])))
         return np.asarray(kernels.scores(self.inputs, weights, self.n_labels))
 
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        held = np.where(allowed, self._scores(weights), -np.inf)
+        return np.asarray(kernels.best(held, self.legal))
+
     def _best_other(self, scores: Floats) -> Answers:
         place = self.gold[:, :, None]
         if len(self.legal):
@@ -123,4 +131,5 @@ class LabelVectorShard(Shard):
 
     def _compared(self, scores: Floats, outputs: Ints) -> Answers:
         """Return outputs with their loss and ``w . delta``."""
-        return Answers(outputs, *kernels.compare(scores, self.gold, self.cost, outputs))
+        score = kernels.compare(scores, self.gold, outputs)
+        return Answers(outputs, paid(self.cost, self.gold, outputs).sum(axis=1), score)

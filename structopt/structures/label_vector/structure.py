@@ -29,7 +29,6 @@ from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.label_vector.shard import LabelVectorShard
-from structopt.structures.losses.hamming import Hamming
 
 
 class LabelVector(LabelledStructure):
@@ -41,8 +40,8 @@ class LabelVector(LabelledStructure):
         The constraint C; by default every vector is legal.
     labels : sequence, optional
         Every label that can occur; by default those of the data (and of ``legal``), sorted.
-    loss : Hamming, optional
-        What a wrong label costs; by default 1.
+    loss : Hamming, Confusion, TreeDistance, SpanCosts or your own, optional
+        What a wrong label costs (:mod:`structopt.losses`); by default 1.
 
     Attributes
     ----------
@@ -67,7 +66,7 @@ class LabelVector(LabelledStructure):
         self,
         legal: Sequence[Sequence[Any]] | None = None,
         labels: Sequence[Any] | None = None,
-        loss: Hamming | None = None,
+        loss: Any = None,
     ) -> None:
         self.legal, self.labels, self.cost = legal, labels, loss
 
@@ -96,18 +95,19 @@ class LabelVector(LabelledStructure):
         """Return checked examples as a shard."""
         inputs, legal = self._inputs(X, start), self._legal()
         if Y is None:
-            gold: Ints = np.zeros(inputs.shape[:2], dtype=np.int64)
-        else:
-            gold = np.stack([self._codes(y, start + i) for i, y in enumerate(Y)])
-        if len(legal) and Y is not None:
-            known = {tuple(row) for row in legal.tolist()}
-            for i, row in enumerate(gold.tolist(), start):
-                if tuple(row) not in known:
-                    raise InvalidInputError(
-                        f"The gold vector of example {i} is not among the {len(known)} legal ones.",
-                        example=i,
-                    )
-        return LabelVectorShard(inputs, gold, self.class_weight_, legal, start)
+            none = np.zeros(inputs.shape[:2], dtype=np.int64)
+            return LabelVectorShard(inputs, none, self.class_weight_, legal, start)
+        gold = np.stack([self._codes(y, start + i, partial=True) for i, y in enumerate(Y)])
+        for i, row in enumerate(gold, start):
+            if len(legal) and not np.any(np.all((row < 0) | (legal == row), axis=1)):
+                raise InvalidInputError(
+                    f"The gold vector of example {i} is not among the {len(legal)} legal ones.",
+                    example=i,
+                )
+        costs = self._costs(Y, gold.ravel(), start)
+        costs = costs.reshape(*gold.shape, *costs.shape[1:])
+        shard = LabelVectorShard(inputs, gold, self.class_weight_, legal, start, costs)
+        return self._begun(shard, gold)
 
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return rows of integers as tuples of labels."""
@@ -139,8 +139,8 @@ class LabelVector(LabelledStructure):
         ]
 
     # ------------------------------------------------------------------ inside
-    def _codes(self, y: Any, example: int | None = None) -> Ints:
-        codes = super()._codes(y, example)
+    def _codes(self, y: Any, example: int | None = None, partial: bool = False) -> Ints:
+        codes = super()._codes(y, example, partial)
         if len(codes) != self.n_components_:
             where = "" if example is None else f" of example {example}"
             raise InvalidInputError(

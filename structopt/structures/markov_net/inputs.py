@@ -36,6 +36,11 @@ class Net:
     edge_inputs: Floats
     forest: bool
 
+    def order(self) -> Ints:
+        """Return where each node stands in the user's graph."""
+        place = {node: s for s, node in enumerate(self.given)}
+        return np.array([place[node] for node in self.nodes], dtype=np.int64)
+
     def incidence(self) -> tuple[Ints, Ints, Ints]:
         """Return for each node (as CSR) its edges, and on which side of them it stands."""
         m = len(self.edges)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
+from structopt.structures.base.label_costs import augmented, paid
 from structopt.structures.base.oracles import Oracle, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
@@ -33,6 +34,8 @@ class MarkovNetShard(Shard):
     branch : bool
     start : int
         Number of the first example in messages.
+    costs : array of shape (N,) or (N, K), optional
+        What a wrong label costs, or each label; by default the class weight of gold.
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -43,12 +46,12 @@ class MarkovNetShard(Shard):
 
     def __init__(
         self, nets: Sequence[Net], golds: Sequence[Ints], class_weight: Floats, pairs: Ints,
-        branch: bool, start: int = 0,
+        branch: bool, start: int = 0, costs: Floats | None = None,
     ) -> None:  # fmt: skip
         self.nets, self.pairs, self.start = list(nets), pairs, start
         self.n_examples, self.n_labels = len(nets), len(class_weight)
         self.gold = np.concatenate(golds)
-        self.cost = class_weight[self.gold]
+        self.cost = class_weight[self.gold] if costs is None else costs
         self.ends = _ends([len(net.nodes) for net in nets])
         self.edge_ends = _ends([len(net.edges) for net in nets])
         self.edges = np.concatenate([net.edges for net in nets])
@@ -80,10 +83,7 @@ class MarkovNetShard(Shard):
         """Answer ``oracle`` for every net; outputs are stacked integers."""
         unary, pair = self._scores(weights)
         if oracle is loss_augmented:
-            every = np.arange(len(self.gold))
-            augmented = unary + self.cost[:, None]
-            augmented[every, self.gold] = unary[every, self.gold]
-            return self._each(unary, pair, augmented, pair)
+            return self._each(unary, pair, augmented(unary, self.gold, self.cost), pair)
         if oracle is worst:
             return self._each(unary, pair, -unary, -pair)
         raise self._unknown(oracle)
@@ -144,7 +144,7 @@ class MarkovNetShard(Shard):
             labels, excess[i] = search.best(asked[a:b], asked_pair[c:d])
             gold, edges = self.gold[a:b], self.nets[i].edges
             outputs[a:b] = labels
-            loss[i] = self.cost[a:b] @ (labels != gold)
+            loss[i] = paid(self.cost[a:b], gold, labels).sum()
             score[i] = kernels.score(unary[a:b], pair[c:d], edges, gold) - kernels.score(
                 unary[a:b], pair[c:d], edges, labels
             )

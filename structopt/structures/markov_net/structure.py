@@ -29,7 +29,7 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import check_lengths
-from structopt.structures.losses.hamming import Hamming
+from structopt.structures.losses.costed import in_order, plain
 from structopt.structures.markov_net.inputs import (
     Net,
     check_graph,
@@ -49,8 +49,8 @@ class MarkovNet(LabelledStructure):
     ----------
     labels : sequence, optional
         Every label that can occur, in the order wanted; by default those of the data, sorted.
-    loss : Hamming, optional
-        What a wrong label costs; by default 1.
+    loss : Hamming, Confusion, TreeDistance, SpanCosts or your own, optional
+        What a wrong label costs (:mod:`structopt.losses`); by default 1.
     node, edge : str
         The attributes that hold the inputs of nodes and edges: vectors. Edges of a graph without
         the attribute have the input [1.0].
@@ -79,7 +79,7 @@ class MarkovNet(LabelledStructure):
     def __init__(
         self,
         labels: Sequence[Any] | None = None,
-        loss: Hamming | None = None,
+        loss: Any = None,
         *,
         node: str = "x",
         edge: str = "x",
@@ -96,7 +96,7 @@ class MarkovNet(LabelledStructure):
         """Return a copy that knows the labels, their weights and the dimensions."""
         check_lengths(X, Y)
         pairs = enumerate(zip(X, Y, strict=True))
-        fitted = self._with_labels([labels_of(x, y, i) for i, (x, y) in pairs])
+        fitted = self._with_labels([labels_of(x, plain(y), i) for i, (x, y) in pairs])
         fitted.directed_ = bool(X[0].is_directed())
         fitted.cyclic_ = not all(map(is_forest, X))
         first = next((x for x in X if x.number_of_edges()), X[0])
@@ -112,12 +112,18 @@ class MarkovNet(LabelledStructure):
         """Return checked graphs as a shard."""
         nets = [self._net(x, i) for i, x in enumerate(X, start)]
         if Y is None:
-            golds = [np.zeros(len(net.nodes), dtype=np.int64) for net in nets]
+            golds, costs = [np.zeros(len(net.nodes), dtype=np.int64) for net in nets], None
         else:
-            each = zip(X, Y, nets, strict=True)
-            golds = [self._ordered(x, y, net, i) for i, (x, y, net) in enumerate(each, start)]
-        pairs = self._pairs()
-        return MarkovNetShard(nets, golds, self.class_weight_, pairs, bool(self.branch), start)
+            pairs = enumerate(zip(X, Y, strict=True), start)
+            given = [in_order(y, labels_of(x, plain(y), i)) for i, (x, y) in pairs]
+            codes = [self._codes(y, i) for i, y in enumerate(given, start)]
+            sizes = [len(c) for c in codes]
+            order = [net.order() + first for net, first in zip(nets, _starts(sizes), strict=True)]
+            stacked = np.concatenate(codes)
+            golds = [stacked[own] for own in order]
+            costs = self._costs(given, stacked, start)[np.concatenate(order)]
+        options = (self.class_weight_, self._pairs(), bool(self.branch), start, costs)
+        return MarkovNetShard(nets, golds, *options)
 
     def unpack(self, shard: MarkovNetShard, outputs: Any) -> list[Any]:
         """Return mappings from node to label, in the order of the graphs' nodes."""
@@ -180,11 +186,19 @@ class MarkovNet(LabelledStructure):
 
     def _ordered(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
         """Return the integers of y's labels in the net's order of nodes."""
-        named = dict(zip(x.nodes, labels_of(x, y, example), strict=True))
+        named = dict(zip(x.nodes, labels_of(x, plain(y), example), strict=True))
         return self.labels_.encode([named[node] for node in net.nodes], example=example)
 
     def _aligned(self, y: Any, other: Any) -> tuple[list[Any], list[Any]]:
-        if isinstance(y, Mapping) and isinstance(other, Mapping) and len(y) == len(other):
-            other = [other[node] for node in y]
-        first, second = (z.values() if isinstance(z, Mapping) else z for z in (y, other))
-        return super()._aligned(first, second)
+        gold = plain(y)
+        if isinstance(gold, Mapping) and isinstance(other, Mapping) and len(gold) == len(other):
+            other = [other[node] for node in gold]
+        return super()._aligned(gold, other)
+
+    def _listed(self, y: Any, example: int | None = None) -> list[Any]:
+        labels = plain(y)
+        return super()._listed(labels.values() if isinstance(labels, Mapping) else labels, example)
+
+
+def _starts(sizes: list[int]) -> Any:
+    return np.cumsum([0, *sizes[:-1]])

@@ -20,13 +20,13 @@ class MulticlassRelaxation(Relaxation):
 
     integral = True
 
-    def __init__(self, matrix: Any, gold: Ints, cost: Floats, n_labels: int) -> None:
-        self._matrix, self._shape = matrix, (len(gold), n_labels)
-        self.owner = np.repeat(np.arange(len(gold)), n_labels)
+    def __init__(self, matrix: Any, gold: Ints, costs: Floats) -> None:
+        self._matrix, self._shape = matrix, costs.shape
+        self.owner = np.repeat(np.arange(len(gold)), costs.shape[1])
         chosen = np.zeros(self._shape)
         chosen[np.arange(len(gold)), gold] = 1.0
         self.gold = chosen.ravel()
-        self.loss = ((1.0 - chosen) * cost[:, None]).ravel()
+        self.loss = costs.ravel()
         self.loss_constant = np.zeros(len(gold))
 
     def scores(self, weights: Floats) -> Floats:

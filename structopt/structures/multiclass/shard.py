@@ -19,6 +19,8 @@ from scipy.special import softmax
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.label_costs import augmented, paid, table
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -28,11 +30,11 @@ from structopt.structures.base.oracles import (
 )
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.parts_kernels import differing_labels
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers
 from structopt.structures.multiclass.relaxation import MulticlassRelaxation
 
 
-class MulticlassShard(Shard):
+class MulticlassShard(LabelledShard):
     """Rows with gold labels; outputs are integers.
 
     Parameters
@@ -42,13 +44,19 @@ class MulticlassShard(Shard):
     class_weight : array of float, shape (K,)
     start : int
         Number of the first example in messages.
+    costs : array of shape (n,) or (n, K), optional
+        What a wrong label costs, or each label; by default the class weight of gold.
     """
 
-    each = ("rows", "gold", "cost")
+    each = ("rows", "gold", "cost", "known")
 
-    def __init__(self, matrix: Any, gold: Ints, class_weight: Floats, start: int = 0) -> None:
-        self.rows, self.gold, self.cost = InputRows.of(matrix), gold, class_weight[gold]
-        self.n_labels, self.n_examples = len(class_weight), len(gold)
+    def __init__(
+        self, matrix: Any, gold: Ints, class_weight: Floats, start: int = 0,
+        costs: Floats | None = None,
+    ) -> None:  # fmt: skip
+        self.rows, self.gold = InputRows.of(matrix), gold
+        self.cost = class_weight[gold] if costs is None else costs
+        self.n_labels, self.n_examples, self.known = len(class_weight), len(gold), None
         self.start = start
 
     @cached_property
@@ -62,14 +70,12 @@ class MulticlassShard(Shard):
         every = np.arange(self.n_examples)
         gold_score = scores[every, self.gold]
         if oracle is loss_augmented:
-            value = scores + self.cost[:, None]
-            value[every, self.gold] = gold_score
+            value = augmented(scores, self.gold, self.cost)
         elif oracle is best_other:
             value = scores.copy()
             value[every, self.gold] = -np.inf
         elif oracle is slack_rescaled:
-            value = self.cost[:, None] * (1.0 - (gold_score[:, None] - scores))
-            value[every, self.gold] = 0.0
+            value = self._table() * (1.0 - (gold_score[:, None] - scores))
         elif oracle is worst:
             value = -scores
         else:
@@ -95,20 +101,20 @@ class MulticlassShard(Shard):
         """Return expectations over all labels."""
         every = np.arange(self.n_examples)
         scores = self._scores(weights)
-        value = scores - scores[every, self.gold][:, None] + (loss_weight * self.cost)[:, None]
-        value[every, self.gold] = 0.0
+        loss = self._table()
+        value = scores - scores[every, self.gold][:, None] + loss_weight * loss
         top = value.max(axis=1, keepdims=True)
         weight = np.exp(value - top)
         total = weight.sum(axis=1, keepdims=True)
         z = cost[:, None] * (weight / total)
+        expected_loss = float((loss * z).sum())
         z[every, self.gold] -= cost
         log_partition = float(cost @ (top + np.log(total))[:, 0])
-        loss = float(-self.cost @ z[every, self.gold])
-        return Expected(self.rows.summed(z), loss, log_partition)
+        return Expected(self.rows.summed(z), expected_loss, log_partition)
 
     def relaxation(self) -> MulticlassRelaxation:
         """Return all labels as one product of simplices."""
-        return MulticlassRelaxation(self.rows.matrix, self.gold, self.cost, self.n_labels)
+        return MulticlassRelaxation(self.rows.matrix, self.gold, self._table())
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the rows ``which``: plus gold's block, minus the output's."""
@@ -120,6 +126,13 @@ class MulticlassShard(Shard):
         yield from super().content()
         yield from (self.cost,)
 
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        held = np.where(allowed, self._scores(weights), -np.inf)
+        return np.asarray(np.argmax(held, axis=1))
+
+    def _table(self) -> Floats:
+        return table(self.cost, self.gold, self.n_labels)
+
     def _scores(self, weights: Floats) -> Floats:
         rows = self.rows
         checked = weights if rows.few else check_weights(weights, self.n_labels * rows.n_inputs)
@@ -128,5 +141,5 @@ class MulticlassShard(Shard):
     def _compared(self, scores: Floats, outputs: Ints) -> Answers:
         """Return outputs with their loss and ``w . delta``."""
         every = np.arange(self.n_examples)
-        loss = np.where(outputs != self.gold, self.cost, 0.0)
+        loss = paid(self.cost, self.gold, outputs)
         return Answers(outputs, loss, scores[every, self.gold] - scores[every, outputs])

@@ -34,7 +34,7 @@ from structopt.errors import InvalidInputError
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import ABILITIES, check_lengths
-from structopt.structures.losses.hamming import Hamming
+from structopt.structures.losses.costed import Costed, plain
 from structopt.structures.multiclass.shard import MulticlassShard
 
 
@@ -45,8 +45,8 @@ class Multiclass(LabelledStructure):
     ----------
     labels : sequence, optional
         Every label that can occur, in the order wanted; by default those of the data, sorted.
-    loss : Hamming, optional
-        What a wrong label costs; by default 1.
+    loss : Hamming, Confusion, TreeDistance, SpanCosts or your own, optional
+        What a wrong label costs (:mod:`structopt.losses`); by default 1.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Multiclass(LabelledStructure):
     releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset(ABILITIES)
 
-    def __init__(self, labels: Sequence[Any] | None = None, loss: Hamming | None = None) -> None:
+    def __init__(self, labels: Sequence[Any] | None = None, loss: Any = None) -> None:
         self.labels = labels
         self.cost = loss
 
@@ -82,8 +82,13 @@ class Multiclass(LabelledStructure):
         """Return checked rows as a shard."""
         matrix = self._matrix(X, self.n_inputs_, start)
         none = np.zeros(matrix.shape[0], dtype=np.int64)
-        gold = none if Y is None else self.labels_.encode(Y, start=start)
-        return MulticlassShard(matrix, gold, self.class_weight_, start)
+        if Y is None:
+            return MulticlassShard(matrix, none, self.class_weight_, start)
+        labels = [plain(y) for y in Y] if any(isinstance(y, Costed) for y in Y) else Y
+        gold = self.labels_.encode(labels, start=start, partial=True)
+        costs = self._costs(Y, gold, start)
+        shard = MulticlassShard(matrix, gold, self.class_weight_, start, costs)
+        return self._begun(shard, gold)
 
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return integers as labels."""
@@ -105,13 +110,9 @@ class Multiclass(LabelledStructure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return x in the block of label y, as one sparse row."""
         row = sp.csr_array(as_matrix(self.one(x), name="x"))
-        shift = self.labels_.encode([y])[0] * self.n_inputs_
+        shift = self.labels_.encode([plain(y)])[0] * self.n_inputs_
         moved = (row.data, row.indices + shift, row.indptr)
         return sp.csr_array(moved, shape=(1, self.n_features_))
-
-    def part_count(self, y: Any) -> int:
-        """Return 1: a label is right or wrong."""
-        return 1
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(input, label)`` for each weight; inputs are x0, x1, ... unless named."""
@@ -119,10 +120,10 @@ class Multiclass(LabelledStructure):
         return [(name, str(label)) for label in self.labels_ for name in names]
 
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
-        return [y]
+        return [plain(y)]
 
-    def _codes(self, y: Any, example: int | None = None) -> Ints:
-        return self.labels_.encode([y], start=example or 0)
+    def _codes(self, y: Any, example: int | None = None, partial: bool = False) -> Ints:
+        return self.labels_.encode([plain(y)], start=example or 0, partial=partial)
 
     def _matrix(self, X: Any, n_inputs: int | None, start: int = 0) -> Any:
         rows = isinstance(X, Sequence) and len(X) > 0 and any(sp.issparse(x) for x in X)

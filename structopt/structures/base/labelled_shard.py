@@ -1,0 +1,84 @@
+"""What shards of labels have in common: gold can be moved, and completed where it is unknown."""
+
+from __future__ import annotations
+
+import copy
+from abc import abstractmethod
+from typing import Any, Self
+
+import numpy as np
+
+from structopt.arrays import Floats, Ints
+from structopt.errors import IncompatibleError
+from structopt.structures.base.label_costs import by_label, table
+from structopt.structures.base.shard import Shard, forget
+
+
+class LabelledShard(Shard):
+    r"""Base of the shards whose outputs are labels, in an array of gold's shape.
+
+    Attributes
+    ----------
+    gold : array of int
+        What directions are measured from: delta(y) = phi(gold) - phi(y).
+    cost : array
+        What labels cost (:mod:`structopt.structures.base.label_costs`).
+    known : array of int or None
+        Gold as it was given, -1 where it is unknown; None if all of it is known.
+    rates : array of shape (K,) or (K, K), or None
+        What a wrong label costs where a label is gold, and each label; None if costs are those of
+        each example.
+    """
+
+    gold: Ints
+    cost: Floats
+    known: Ints | None = None
+    rates: Floats | None = None
+    n_labels: int
+
+    @abstractmethod
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        """Return every example's best labels among those allowed, [..., label] -> bool."""
+
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same examples with delta measured from ``outputs``; losses stay."""
+        moved = forget(copy.copy(self))
+        moved.gold = np.asarray(outputs, dtype=np.int64)
+        if not by_label(self.cost, self.gold) and np.any(
+            (moved.gold != self.gold) & (self.cost > 0)
+        ):
+            moved.cost = table(self.cost, self.gold, self.n_labels)
+        return moved
+
+    def completed(self, weights: Floats) -> Self:
+        """Return the examples with what is unknown of gold chosen as these weights like best."""
+        return self if self.known is None else self.anchored(self._best_completion(weights))
+
+    def relabelled(self, weights: Floats) -> Self:
+        """Return the examples completed, what was unknown now gold: it is charged as any label."""
+        if self.known is None:
+            return self
+        if self.rates is None:
+            raise IncompatibleError(
+                "Labels that are imputed are charged by class weights or a confusion matrix, and "
+                "this loss has neither: use losses.Hamming or losses.Confusion."
+            )
+        labels = self._best_completion(weights)
+        cost, unknown = self.rates[labels], self.known < 0
+        given = self.cost
+        if given.ndim > cost.ndim:
+            cost = table(cost, labels, self.n_labels)
+        elif cost.ndim > given.ndim:
+            given = table(given, self.gold, self.n_labels)
+        moved = forget(copy.copy(self))
+        moved.gold = labels
+        moved.cost = np.where(
+            unknown[..., None] if cost.ndim > labels.ndim else unknown, cost, given
+        )
+        return moved
+
+    def _best_completion(self, weights: Floats) -> Ints:
+        assert self.known is not None, "something is unknown"
+        every = np.arange(self.n_labels)
+        place = self.known[..., None]
+        return self._within(weights, (place < 0) | (place == every))

@@ -84,7 +84,7 @@ def test_renamed_names_say_the_new_one():
     for old, new in names.RENAMED.items():
         with pytest.raises(AttributeError, match=re.escape(f"structopt.{new}")):
             getattr(so, old)
-    with pytest.raises(AttributeError, match=r"no 'Hinge'; it has \['Hamming', 'PartCosts'"):
+    with pytest.raises(AttributeError, match=r"no 'Hinge'; it has \['Hamming', 'Confusion'"):
         _ = so.losses.Hinge
 
 

@@ -48,7 +48,7 @@ NAMES = [
     Name("TreeDistance", "structures.losses.tree_distance", "loss"),
     Name("SpanCosts", "structures.losses.span_costs", "loss"),
     Name("PartCosts", "structures.losses.part_costs", "loss"),
-    Name("Costed", "structures.losses.costed", "loss"),
+    Name("Costed", "structures.base.costed", "loss"),
     Name("StructSVM", "formulations.struct_svm", "formulation"),
     Name("StructRMM", "formulations.struct_rmm", "formulation"),
     Name("M3N", "formulations.m3n", "formulation"),

@@ -11,11 +11,11 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.structures.base.costed import Costed, costs_of, plain
 from structopt.structures.base.label_costs import paid, table
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.labels import LabelSet, as_labels
 from structopt.structures.base.packed import PackedStructure
-from structopt.structures.losses.costed import Costed, costs_of, plain
 
 _L = TypeVar("_L", bound=LabelledShard)
 

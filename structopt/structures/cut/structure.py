@@ -27,13 +27,13 @@ import scipy.sparse as sp
 
 from structopt.arrays import Ints
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.structures.base.costed import in_order, plain
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.cut.inputs import LabelledGraph, labels_of, read_graph
 from structopt.structures.cut.search import two_sides
 from structopt.structures.cut.shard import HARD, CutShard
-from structopt.structures.losses.costed import in_order, plain
 
 
 class GraphCut(LabelledStructure):

@@ -27,9 +27,9 @@ import scipy.sparse as sp
 
 from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
+from structopt.structures.base.costed import in_order, plain
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import check_lengths
-from structopt.structures.losses.costed import in_order, plain
 from structopt.structures.markov_net.inputs import (
     Net,
     check_graph,

@@ -31,10 +31,10 @@ from structopt.arrays import (
     first_not_finite,
 )
 from structopt.errors import InvalidInputError
+from structopt.structures.base.costed import Costed, plain
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import ABILITIES, check_lengths
-from structopt.structures.losses.costed import Costed, plain
 from structopt.structures.multiclass.shard import MulticlassShard
 
 

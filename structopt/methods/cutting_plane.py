@@ -26,7 +26,7 @@ from structopt.master.cuts import Cuts
 from structopt.master.lagrangian import Averages, Lagrangian, Priced
 from structopt.master.separation import Inside, Separation, separate
 from structopt.methods.forerunner import largest_projection
-from structopt.methods.method import Iterate, Method
+from structopt.methods.method import UNPROVEN, Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
 from structopt.methods.rescue import no_minimum, solve_master
@@ -110,7 +110,7 @@ class CuttingPlane(Method):
         self._averages, self._middle = Averages(), 0.0
         self._inside: Inside | None = None
         self._here = Iterate(self._weights, self._primal)
-        self._proven, self._rounding = True, 0.0
+        self._rounding = 0.0
         self._first: str | None = None  # the backend that another one finishes for
         self._rescued: list[Rescue] = []
         self._fingerprint: str | None = None
@@ -417,6 +417,6 @@ class CuttingPlane(Method):
         if self._lagrangian is None:
             return "the lower bound is the solver's word"
         if not self._proven:
-            return "some oracle answers are not proven to be the best"
+            return UNPROVEN
         rounded = f"{self._rounding:.2g} of the primal value covers the rounding of oracles"
         return rounded if self._rounding > 0 else ""

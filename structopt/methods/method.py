@@ -40,6 +40,9 @@ from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
 
+UNPROVEN = "some oracle answers are not proven to be the best"
+"""What a certificate says that rests on such answers."""
+
 _RENAMED = {
     "epochs": "'max_iter'",
     "seed": "'random_state'",
@@ -112,6 +115,7 @@ class Method(ABC):
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
         self._told, self._status = False, None  # by callbacks; why the last loop ended
+        self._proven = True  # whether every oracle answer that a bound rests on is
         self._caveat = ""  # about what the formulation rests on
         self.formulation = formulation  # who asks, should resolving it be refused
         check_params(formulation)  # before it is resolved
@@ -280,11 +284,11 @@ class Method(ABC):
 
     def _note(self) -> str:
         """Return what else a reader of the certificate should know."""
-        return ""
+        return "" if self._proven else UNPROVEN
 
     def _certain(self) -> bool:
-        """Return whether the lower bound is a proof."""
-        return True
+        """Return whether both bounds are proofs."""
+        return self._proven
 
     def _solved_by(self) -> dict[str, Any]:
         """Return the fields of the result that say who solved what, and with which cuts."""

@@ -1,28 +1,10 @@
-"""Any multipliers whatsoever give a lower bound, and good ones a tight bound."""
+"""Good multipliers give a tight bound; that none exceeds the optimum is in test_true_bounds."""
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from small_masters import OBJECTIVES, STATIC, build
 
 from structopt.backends import registry
 from structopt.master.lagrangian import Lagrangian
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    objective=st.sampled_from(sorted(OBJECTIVES)),
-    static=st.sampled_from(sorted(STATIC)),
-    size=st.sampled_from([0.01, 1.0, 100.0]),
-)
-def test_random_multipliers_never_exceed_the_optimum(seed, objective, static, size):
-    rng, m, value = build(seed, objective, static)
-    lagrangian = Lagrangian(m.program)
-    x = rng.normal(size=m.size)
-    duals = size * rng.normal(size=len(m.pool))
-    static_duals = size * rng.normal(size=len(m.program.lower))
-    bound = lagrangian.value(lagrangian.price(m.pool.cuts, duals, static_duals), x)
-    assert bound <= value + 1e-6 * (1 + abs(value))
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

@@ -137,6 +137,6 @@ class Blocks:
 
 def _hash_table(least: int) -> tuple[Any, ...]:
     """Return an empty table of parts: keys, value, and when each place was last used."""
-    size = 1 << max(least - 1, 1).bit_length()
+    size = 1 << max(int(least) - 1, 1).bit_length()
     whole = np.zeros(size, np.int64)
     return whole, whole.copy(), np.zeros(size), whole.copy()

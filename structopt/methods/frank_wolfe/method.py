@@ -128,7 +128,7 @@ class FrankWolfe(Method):
         self._present = np.flatnonzero(form.cost > 0)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._pending: Planes | None = None
-        self._estimate, self._fresh, self._proven, self._still = np.inf, False, True, 0
+        self._estimate, self._fresh, self._still = np.inf, False, 0
 
     # ------------------------------------------------------------------ running
     def result(self) -> Result:
@@ -215,6 +215,3 @@ class FrankWolfe(Method):
 
     def _stalled(self) -> bool:
         return self._still >= 3
-
-    def _certain(self) -> bool:
-        return self._proven

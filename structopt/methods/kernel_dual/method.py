@@ -116,6 +116,7 @@ class KernelDual(Method):
         asked = time.perf_counter()
         gains = [m @ a for m, a in zip(self._margins, self._shares, strict=True)]
         self._dual = max(self._dual, float(self._form.cost @ gains) - paid)
+        self._proven = self._proven and found.exact
         self._offer(self.beta, found.value)
         return self._record(
             value=found.value,

@@ -12,7 +12,7 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.methods.mean import Mean
-from structopt.methods.method import Iterate, Method
+from structopt.methods.method import UNPROVEN, Iterate, Method
 from structopt.methods.saddle.form import SaddleForm
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
@@ -42,7 +42,7 @@ class SaddleMethod(Method):
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         self._form = SaddleForm(self.master, data, self.name)
-        self._proven = self._integral = True
+        self._integral = True
 
     def _judge(self, weights: Floats) -> Iterate:
         """Evaluate P by an exact pass and offer the weights."""
@@ -66,7 +66,7 @@ class SaddleMethod(Method):
         notes = {
             "without a regulariser the only lower bound is 0": self._form.regularised,
             "the relaxation has fractional vertices: the lower bound is its own": self._integral,
-            "some oracle answers are not proven to be the best": self._proven,
+            UNPROVEN: self._proven,
         }
         return "; ".join(note for note, fine in notes.items() if not fine)
 

@@ -113,7 +113,7 @@ class Subgradient(Method):
         self._present = np.flatnonzero(self._form.cost > 0)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._window = _Window(0, 1)
-        self._value, self._violation, self._asking, self._proven = np.inf, 0.0, 0.0, True
+        self._value, self._violation, self._asking = np.inf, 0.0, 0.0
 
     # ------------------------------------------------------------------ running
     def step(self) -> Round:
@@ -201,9 +201,6 @@ class Subgradient(Method):
     def _raise(self, margin: float, pull: Floats) -> None:
         """Raise the lower bound to that of M and V."""
         self._dual = max(self._dual, self._descent.bound(margin, pull))
-
-    def _certain(self) -> bool:
-        return self._proven
 
 
 class _Window:

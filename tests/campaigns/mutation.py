@@ -223,9 +223,8 @@ def campaign(file: str, args: argparse.Namespace, folder: Path, known: dict, lis
 def summary(files: list[str], args: argparse.Namespace, known: dict, listed: dict) -> None:
     """Print how many of the sampled mutants of each file were killed."""
     total: Counter[str] = Counter()
-    print(
-        "| file | mutants in all | run | killed | equivalent | survived |\n|---|---|---|---|---|---|"
-    )
+    print("| file | mutants in all | run | killed | equivalent | survived |")
+    print("|---|---|---|---|---|---|")
     for file in files:
         count: Counter[str] = Counter()
         every = len(mutants.sites(ast.parse((ROOT / file).read_text())))

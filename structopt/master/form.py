@@ -19,6 +19,7 @@ from structopt.errors import IncompatibleError
 from structopt.master.ball import l1_radius
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.program import Program
 from structopt.master.value import ValueAt, value_at
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers
@@ -56,31 +57,21 @@ class HingeForm:
 
         ``ball`` says whether the method also learns on an l1 ball.
         """
-        lead = f"The method {method!r} learns a separable regulariser plus one hinge an example: "
-        program = master.program
-        if program is None or program.diagonal is None:
-            raise IncompatibleError(lead + "this objective is not separable.")
-        radius = l1_radius(program) if ball and program.A.shape[0] else None
-        rest = program.A.shape[0] or program.size != data.n_features + data.n_examples
-        if rest and radius is None:
-            raise IncompatibleError(lead + "there are other variables or constraints.")
-        slack, weights = program.slacks, program.weights
-        others = np.delete(np.arange(program.size), slack)
-        if radius is not None and (
-            np.any(program.diagonal) or np.any(program.l1) or np.any(program.q[others])
-        ):
-            raise IncompatibleError(
-                f"{lead}on an l1 ball the objective must be linear in the slacks alone."
-            )
-        plain = (program.diagonal[slack] == 0) & (program.l1[slack] == 0) & (program.lb[slack] == 0)
-        if not np.all(plain) or np.any(program.q[weights]):
-            raise IncompatibleError(lead + "this objective has other terms.")
-        if (reason := other_than_hinges(master)) is not None or master.families[0].joint:
-            raise IncompatibleError(f"{lead}{reason or 'this one sums them all into one cut'}.")
+        learns = "a separable regulariser plus one hinge an example"
+        radius, declared = None, master.program
+        if ball and declared is not None and declared.A.shape[0]:
+            radius = l1_radius(declared)
+            if radius is not None and (np.any(declared.P.diagonal()) or np.any(declared.l1)):
+                raise IncompatibleError(
+                    f"{_lead(method, learns)}on an l1 ball the objective must be linear in the "
+                    "slacks alone."
+                )
+        program = hinge_program(master, method, learns, static=radius is not None, joint=False)
+        weights = program.weights
         return cls(
             oracle=master.families[0].oracle,
-            cost=program.q[slack] * data.sample_weight,
-            curvature=program.diagonal[weights],
+            cost=program.q[program.slacks] * data.sample_weight,
+            curvature=program.P.diagonal()[weights],
             l1=program.l1[weights],
             lb=program.lb[weights],
             ub=program.ub[weights],
@@ -106,6 +97,45 @@ class HingeForm:
         if np.any(weights < self.lb) or np.any(weights > self.ub):
             return np.inf
         return self.at(weights, data.ask(self.oracle, weights)).value
+
+
+def _lead(method: str, learns: str) -> str:
+    return f"The method {method!r} learns {learns}: "
+
+
+def hinge_program(
+    master: RestrictedMaster, method: str, learns: str, *, static: bool, joint: bool
+) -> Program:
+    """Return the compiled programme if it is a separable regulariser plus plain hinges, or refuse.
+
+    ``learns`` says in the refusal what the method takes. ``static`` allows constraints that keep
+    off the slacks, ``joint`` one slack for all examples.
+    """
+    lead, program = _lead(method, learns), master.program
+    if program is None or program.diagonal is None:
+        raise IncompatibleError(lead + "this objective is not separable.")
+    slack, others = program.slacks, np.ones(program.size, dtype=bool)
+    others[slack] = others[program.weights] = False
+    if not static and (program.A.shape[0] or np.any(others)):
+        raise IncompatibleError(lead + "there are other variables or constraints.")
+    beside = others.copy()
+    beside[slack] = True
+    if (
+        np.any(program.l1[beside])
+        or np.any(program.q[others])
+        or np.any(program.q[program.weights])
+    ):
+        raise IncompatibleError(lead + "this objective has other terms.")
+    if np.any(program.diagonal[beside]):
+        raise IncompatibleError(lead + "this objective has other quadratic terms.")
+    own = np.all(program.lb[slack] == 0) and np.all(np.isposinf(program.ub[slack]))
+    if not own or program.A[:, slack].nnz:
+        raise IncompatibleError(lead + "another constraint touches the slacks.")
+    if (reason := other_than_hinges(master)) is not None:
+        raise IncompatibleError(f"{lead}{reason}.")
+    if master.families[0].joint and not joint:
+        raise IncompatibleError(lead + "this one sums them all into one cut.")
+    return program
 
 
 def other_than_hinges(master: RestrictedMaster) -> str | None:

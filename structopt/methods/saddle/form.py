@@ -28,7 +28,7 @@ from structopt.backends.clarabel import Clarabel
 from structopt.engines.dataset import DataSet
 from structopt.errors import BackendError, IncompatibleError
 from structopt.master.declare import RestrictedMaster
-from structopt.master.form import other_than_hinges
+from structopt.master.form import hinge_program
 from structopt.master.lagrangian import Lagrangian, Priced
 from structopt.master.program import Program
 from structopt.master.value import ValueAt, value_at
@@ -129,24 +129,10 @@ class SaddleForm:
 
 def _recognise(master: RestrictedMaster, method: str) -> Program:
     """Return the compiled programme if it is a saddle-point form, or refuse in one sentence."""
-    lead = (
-        f"The method {method!r} learns 1/2 w'Pw with a diagonal P plus one margin-rescaled hinge "
-        "an example: "
-    )
-    program = master.program
-    if program is None or program.diagonal is None:
-        raise IncompatibleError(lead + "this objective is not separable.")
-    slack, others = program.slacks, np.ones(program.size, dtype=bool)
-    others[slack] = others[program.weights] = False
-    if np.any(program.l1) or np.any(program.q[program.weights]) or np.any(program.q[others]):
-        raise IncompatibleError(lead + "this objective has other terms.")
-    if np.any(program.diagonal[slack]) or np.any(program.diagonal[others]):
-        raise IncompatibleError(lead + "this objective has other quadratic terms.")
-    own = np.all(program.lb[slack] == 0) and np.all(np.isposinf(program.ub[slack]))
-    if not own or program.A[:, slack].nnz:
-        raise IncompatibleError(lead + "another constraint touches the slacks.")
-    if (reason := other_than_hinges(master)) is not None:
-        raise IncompatibleError(f"{lead}{reason}.")
-    if (oracle := master.families[0].oracle) is not loss_augmented:
-        raise IncompatibleError(f"{lead}this one asks {oracle.name}, not loss_augmented.")
+    learns = "1/2 w'Pw with a diagonal P plus one margin-rescaled hinge an example"
+    program = hinge_program(master, method, learns, static=True, joint=True)
+    oracle = master.families[0].oracle
+    if np.any(program.l1) or oracle is not loss_augmented:
+        odd = "has an l1 term" if np.any(program.l1) else f"asks {oracle.name}, not loss_augmented"
+        raise IncompatibleError(f"The method {method!r} learns {learns}: this one {odd}.")
     return program

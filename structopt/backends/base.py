@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from typing import ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats
 from structopt.master.cuts import Cuts
 from structopt.master.program import Program
+from structopt.master.program import Status as Status
 from structopt.parameters import Parameters
-
-Status = Literal["optimal", "inaccurate", "infeasible", "unbounded", "failed"]
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,8 @@ class MasterSolution:
     cut_duals : array
         One multiplier per cut row, in the order the rows were appended.
     static_duals : array or None
-        One multiplier per static row; None when the backend cannot tell.
+        One multiplier per static row, then one per row of the cones; None when the backend cannot
+        tell.
     iterations : int
         Iterations in the solver's own unit.
     message : str
@@ -61,7 +61,7 @@ class Compiled(Protocol):
     """What backends need of a master; only the reference backend needs the master itself."""
 
     @property
-    def program(self) -> Program | None:
+    def program(self) -> Program:
         """The compiled static part."""
 
 
@@ -73,7 +73,7 @@ class Backend(Parameters, ABC):
     takes_quadratic: ClassVar[bool] = False
     """Whether a quadratic objective can be taken."""
     takes_conic: ClassVar[bool] = False
-    """Whether formulations that do not compile to an LP or QP can be taken."""
+    """Whether programmes with cones can be taken."""
     automatic: ClassVar[bool] = True
     """Whether ``backend="auto"`` may pick it."""
     keeps_time: ClassVar[bool] = False
@@ -105,15 +105,14 @@ class Backend(Parameters, ABC):
         """
         return
 
-    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
+    def refusal(self, program: Program, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why this backend cannot take a master, or None if it can.
 
-        ``program`` is None for a master that is neither linear nor quadratic; ``samples`` holds
-        one row of each cut family.
+        ``samples`` holds one row of each cut family.
         """
-        if program is None and not self.takes_conic:
+        if program.is_conic and not self.takes_conic:
             return f"The {self.name!r} backend takes linear and quadratic programmes, not cones."
-        if program is not None and not program.is_linear and not self.takes_quadratic:
+        if not program.is_linear and not self.takes_quadratic:
             return f"The {self.name!r} backend takes linear programmes; this one is quadratic."
         return None
 

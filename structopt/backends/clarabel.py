@@ -1,9 +1,9 @@
-r"""Clarabel: linear and quadratic masters by an interior point method.
+r"""Clarabel: linear, quadratic and conic masters by an interior point method.
 
-    min  1/2 z'P z + q.z    s.t.  A z + s = b,    s in {0}^k x R_+^m
+    min  1/2 z'P z + q.z    s.t.  A z + s = b,    s in {0}^k x R_+^m x K
 
-An equality row is a row of the zero cone; each finite side of another row or of a bound is a row of
-the nonnegative cone. Accurate and insensitive to scaling, but started cold each time.
+See :mod:`structopt.master.interior`. Accurate and insensitive to scaling, but started cold each
+time.
 
 >>> import numpy as np, scipy.sparse as sp
 >>> from types import SimpleNamespace
@@ -23,27 +23,14 @@ from __future__ import annotations
 
 import clarabel
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.backends.base import Status
 from structopt.backends.rebuilt import Outcome, RebuiltBackend, Start
+from structopt.master.interior import settings, solve
 from structopt.master.program import Program
-
-_STATUS: dict[str, Status] = {
-    "Solved": "optimal",
-    "AlmostSolved": "inaccurate",
-    "MaxIterations": "inaccurate",
-    "MaxTime": "inaccurate",
-    "InsufficientProgress": "inaccurate",
-    "PrimalInfeasible": "infeasible",
-    "AlmostPrimalInfeasible": "infeasible",
-    "DualInfeasible": "unbounded",
-    "AlmostDualInfeasible": "unbounded",
-}
 
 
 class Clarabel(RebuiltBackend):
-    """Linear and quadratic masters by Clarabel.
+    """Linear, quadratic and conic masters by Clarabel.
 
     Parameters
     ----------
@@ -55,6 +42,7 @@ class Clarabel(RebuiltBackend):
 
     name = "clarabel"
     keeps_time = True
+    takes_conic = True
 
     def __init__(self, max_iter: int = 200, threads: int = 1) -> None:
         self.max_iter = max_iter
@@ -63,68 +51,15 @@ class Clarabel(RebuiltBackend):
     def _optimise(
         self, problem: Program, start: Start, tolerance: float, time_limit: float | None
     ) -> Outcome:
-        n = len(problem.q)
-        equal = problem.lower == problem.upper
-        below = np.flatnonzero(np.isfinite(problem.lower) & ~equal)
-        above = np.flatnonzero(np.isfinite(problem.upper) & ~equal)
-        equal = np.flatnonzero(equal)
-        floor, ceiling = np.isfinite(problem.lb), np.isfinite(problem.ub)
-        identity = sp.eye_array(n, format="csr")
-        stacked = sp.vstack(
-            [
-                problem.A[equal],
-                -problem.A[below],
-                problem.A[above],
-                -identity[floor],
-                identity[ceiling],
-            ]
-        )
-        sides = [
-            problem.lower[equal],
-            -problem.lower[below],
-            problem.upper[above],
-            -problem.lb[floor],
-            problem.ub[ceiling],
-        ]
-        cones = [
-            clarabel.ZeroConeT(len(equal)),
-            clarabel.NonnegativeConeT(stacked.shape[0] - len(equal)),
-        ]
-        solver = clarabel.DefaultSolver(
-            sp.csc_matrix(sp.triu(problem.P)),
-            problem.q,
-            sp.csc_matrix(stacked),
-            np.concatenate(sides),
-            cones,
-            self._settings(tolerance, time_limit),
-        )
-        result = solver.solve()
-        # Clarabel's Lagrangian is f + z.(Az - b): z is minus our multiplier, except on lower sides,
-        # whose rows were negated.
-        duals = np.zeros(len(problem.lower))
-        z = np.asarray(result.z)
-        ends = np.cumsum([len(equal), len(below), len(above)])
-        duals[equal] = -z[: ends[0]]
-        duals[below] = z[ends[0] : ends[1]]
-        duals[above] -= z[ends[1] : ends[2]]
-        return Outcome(
-            status=_STATUS.get(str(result.status), "failed"),
-            point=np.asarray(result.x),
-            duals=duals,
-            iterations=int(result.iterations),
-            message=f"Clarabel: {result.status}.",
-        )
+        found = solve(problem, self._settings(tolerance, time_limit))
+        return Outcome(found.status, found.x, found.duals, found.iterations, found.message)
 
     def _settings(self, tolerance: float, time_limit: float | None) -> clarabel.DefaultSettings:
-        settings = clarabel.DefaultSettings()
-        settings.verbose = False
-        settings.max_iter = self.max_iter
-        settings.max_threads = self.threads
         # An interior point method gains a digit a step or more, so a hundredth costs two steps;
         # 1e-8 is Clarabel's default, which it reaches on any master that is not badly scaled.
         tight = float(np.clip(1e-2 * tolerance, 1e-8, 1e-4))
-        settings.tol_gap_abs = settings.tol_gap_rel = tight
-        settings.tol_feas = min(tight, 1e-6)
+        how = settings(tight, min(tight, 1e-6))
+        how.max_iter, how.max_threads = self.max_iter, self.threads
         if time_limit is not None:
-            settings.time_limit = time_limit
-        return settings
+            how.time_limit = time_limit
+        return how

@@ -25,6 +25,7 @@ array([ 0. , -0.5, 4. ])
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.backends.base import MasterSolution
+from structopt.master.cones import Cones
 from structopt.master.program import Program
 
 
@@ -94,7 +96,8 @@ class Columns:
             (old.lb, new.lb), (old.ub, new.ub), (old.l1 > 0, new.l1 > 0),
             (old.dormant, new.dormant), (old.lower, new.lower), (old.upper, new.upper),
         ]  # fmt: skip
-        if not all(np.array_equal(a, b) for a, b in same) or (old.A != new.A).nnz:
+        conic = old.is_conic or new.is_conic
+        if conic or not all(np.array_equal(a, b) for a, b in same) or (old.A != new.A).nnz:
             return False
         awake = self._source
         fresh = Columns(program, split=self._splits)
@@ -139,6 +142,11 @@ class Columns:
             S = sp.csc_array((self._sign, (self._source, np.arange(self.size))), shape=shape)
             self._quadratic = sp.csc_array(S.T @ (self.program.P @ S))
         return self._quadratic
+
+    def cones(self) -> Cones:
+        """Return the programme's cones over solver columns; every column in them is awake."""
+        cones = self.program.cones
+        return replace(cones, matrix=self.lift(cones.matrix)) if len(cones) else cones
 
     def restore(self, z: Floats) -> Floats:
         """Return all program columns of the solver's point ``z``, moved into their bounds."""

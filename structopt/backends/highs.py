@@ -82,7 +82,6 @@ class HiGHS(Backend):
                 f"HiGHS has the solvers 'simplex', 'ipm' and 'pdlp', not {self.solver!r}."
             )
         program = master.program
-        assert program is not None, "refusal() turns conic masters away"
         self._columns = Columns(program)
         self._lower = self._upper = np.zeros(0)
         self._refused, self._repriced = "", False
@@ -92,7 +91,6 @@ class HiGHS(Backend):
 
     def resume(self, master: Compiled) -> bool:
         """Change the costs and go on from the last basis, which is still primal feasible."""
-        assert master.program is not None, "refusal() turns conic masters away"
         if self._refused or self.solver != "simplex" or not self._columns.reprice(master.program):
             return False
         count = self._columns.size

@@ -73,9 +73,9 @@ class Proximal(Backend):
     ) -> None:
         self.step, self.sweeps, self.relax, self.random_state = step, sweeps, relax, random_state
 
-    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
+    def refusal(self, program: Program, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why the master is not of this backend's form, or None."""
-        if (refused := super().refusal(program, samples)) is not None or program is None:
+        if (refused := super().refusal(program, samples)) is not None:
             return refused
         if not np.all(_price(program) > 0):
             return f"The {self.name!r} backend needs a price on every weight, such as norm1(w)."
@@ -84,7 +84,6 @@ class Proximal(Backend):
     def start(self, master: Compiled) -> None:
         """Bind a linear master."""
         program = master.program
-        assert program is not None, "refusal() turns conic masters away"
         self._program = program
         self._ascent = Ascent(
             max_sweeps=self.sweeps, momentum=False, random_state=self.random_state

@@ -34,7 +34,7 @@ Start = tuple[Floats, Floats]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the solver said; ``duals`` as in `MasterSolution`."""
+    """What the solver said; ``duals`` as in `MasterSolution`, of the rows and then of the cones."""
 
     status: Status
     point: Floats
@@ -59,7 +59,6 @@ class RebuiltBackend(Backend):
     def start(self, master: Compiled) -> None:
         """Take the static rows."""
         program = master.program
-        assert program is not None, "refusal() turns conic masters away"
         self._columns = Columns(program, split=self.splits)
         self._blocks = [self._columns.lift(program.A)]
         self._lower, self._upper = program.lower, program.upper
@@ -116,6 +115,7 @@ class RebuiltBackend(Backend):
             lb=columns.lower,
             ub=columns.upper,
             slacks=columns.places(columns.program.slacks),
+            cones=columns.cones(),
         )
 
     def _matrix(self) -> Any:
@@ -135,7 +135,7 @@ class RebuiltBackend(Backend):
         return self._blocks[0]
 
     def _attempt(self, problem: Program, tolerance: float, time_limit: float | None) -> Outcome:
-        nothing = np.zeros(len(problem.q)), np.zeros(len(problem.lower))
+        nothing = np.zeros(problem.size), np.zeros(len(problem.lower) + len(problem.cones))
         crossed = np.any(problem.lower > problem.upper) or np.any(problem.lb > problem.ub)
         if crossed:  # OSQP takes this for a user's mistake and raises
             return Outcome("infeasible", *nothing, 0, "A lower bound exceeds its upper bound.")
@@ -154,15 +154,15 @@ class RebuiltBackend(Backend):
         return replace(outcome, point=nothing[0], duals=nothing[1])
 
     def _solution(self, outcome: Outcome) -> MasterSolution:
-        n_static = len(self._columns.program.lower)
-        duals = one_sided(outcome.duals, self._lower, self._upper)
+        n_static, n_rows = len(self._columns.program.lower), len(self._lower)
+        duals = one_sided(outcome.duals[:n_rows], self._lower, self._upper)
         if outcome.status in ("optimal", "inaccurate"):
             self._point, self._duals = outcome.point, duals
         return MasterSolution(
             status=outcome.status,
             x=self._columns.restore(outcome.point),
             cut_duals=duals[n_static:],
-            static_duals=duals[:n_static],
+            static_duals=np.concatenate([duals[:n_static], outcome.duals[n_rows:]]),
             iterations=outcome.iterations,
             message=outcome.message,
         )

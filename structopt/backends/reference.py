@@ -32,6 +32,9 @@ _STATUS: dict[str, Status] = {
     "unbounded_inaccurate": "unbounded",
 }
 
+_FAR = 100.0
+"""A multiple of the largest value of a variable that no epigraph of a solution comes near."""
+
 
 _TIME_LIMIT = {
     "CLARABEL": "time_limit",
@@ -61,7 +64,7 @@ class CVXPY(Backend):
     def __init__(self, *, solver: Any = None, options: dict[str, Any] | None = None) -> None:
         self.solver, self.options = solver, options
 
-    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
+    def refusal(self, program: Program, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why the solver cannot be used, None if it can."""
         import cvxpy as cp
 
@@ -85,18 +88,21 @@ class CVXPY(Backend):
 
         master = self._master
         problem, blocks = master.problem()
-        linear = master.program is not None and master.program.is_linear
-        default = cp.HIGHS if linear else cp.CLARABEL
-        solver = default if self.solver is None else self.solver
-        options = dict(self.options or {})
-        if time_limit is not None and solver in _TIME_LIMIT:
-            options.setdefault(_TIME_LIMIT[solver], time_limit)
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate
-                problem.solve(solver=solver, **options)
-        except (cp.SolverError, cp.DCPError, TypeError, ValueError, ArithmeticError) as error:
-            return self._nothing("failed", str(error))
+        linear = master.program.is_linear and not master.program.is_conic
+        solvers = [self.solver] if self.solver else [*[cp.HIGHS] * linear, cp.CLARABEL]
+        for solver in solvers:
+            options = dict(self.options or {})
+            if time_limit is not None and solver in _TIME_LIMIT:
+                options.setdefault(_TIME_LIMIT[solver], time_limit)
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # inaccuracy is judged by the certificate
+                    problem.solve(solver=solver, **options)
+                break
+            except (cp.SolverError, cp.DCPError, TypeError, ValueError, ArithmeticError) as error:
+                message = str(error)  # CVXPY 1.9's way to HiGHS fails on sum_largest of abs
+        else:
+            return self._nothing("failed", message)
         status = _STATUS.get(problem.status, "failed")
         if status in ("infeasible", "unbounded", "failed") or problem.value is None:
             return self._nothing(status, f"CVXPY status {problem.status!r}")
@@ -112,9 +118,9 @@ class CVXPY(Backend):
                 equality = isinstance(constraint, cp.constraints.Equality)
                 duals[mine] += -value if side == 1 or equality else value
         iterations = problem.solver_stats.num_iters if problem.solver_stats is not None else 0
-        return MasterSolution(status, x, duals, self._static_duals(duals), int(iterations or 0))
+        return MasterSolution(status, x, duals, self._static_duals(x, duals), int(iterations or 0))
 
-    def _static_duals(self, cut_duals: Floats) -> Floats | None:
+    def _static_duals(self, x: Floats, cut_duals: Floats) -> Floats | None:
         """Return multipliers of the compiled static rows that go with those of the cuts.
 
         CVXPY reports duals of the constraints as they were written; the rows they were lowered to
@@ -123,13 +129,14 @@ class CVXPY(Backend):
         from structopt.backends.clarabel import Clarabel
 
         program = self._master.program
-        if program is None or program.A.shape[0] == 0:
+        if not program.static.shape[0]:
             return None
         cost = program.q - self._master.pool.cuts.pull(program, cut_duals)
-        cost[program.slacks] = np.maximum(cost[program.slacks], 0.0)  # negative only by rounding
-        priced = replace(program, q=cost)
+        # roundings of the multipliers must not leave a column without a minimum
+        far = _FAR * (1.0 + float(np.abs(x).max(initial=0.0)))
+        lb, ub = np.maximum(program.lb, -far), np.minimum(program.ub, far)
         rest = Clarabel()
-        rest.start(SimpleNamespace(program=priced))
+        rest.start(SimpleNamespace(program=replace(program, q=cost, lb=lb, ub=ub)))
         return rest.solve(tolerance=1e-9).static_duals
 
     def _nothing(self, status: Status, message: str) -> MasterSolution:

@@ -2,7 +2,8 @@ r"""From a CVXPY declaration to the standard form of :mod:`structopt.master.prog
 
 A sum of linear terms, ``sum_squares`` and ``norm1`` without static constraints, which most
 formulations are, is read off: CVXPY's chain of reductions takes 5 ms, and a value of C on a path 30
-to 40 in all if the data are small. CVXPY lowers every other one; three things are done on top:
+to 40 in all if the data are small. CVXPY lowers every other one, to a quadratic programme or else
+to cones; three things are done on top:
 
 * ``c * norm1(w)`` and its relatives are taken out of the objective and kept as l1 weights;
 * static rows that touch one column (``w >= 0``, ``w[3] == 0``) become bounds of that column;
@@ -17,6 +18,7 @@ to 40 in all if the data are small. CVXPY lowers every other one; three things a
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -29,9 +31,12 @@ from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression, mu
 from cvxpy.atoms.affine.sum import Sum
 from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops import lin_op
+from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
 from cvxpy.reductions.solvers.qp_solvers.qp_solver import QpSolver
 
 from structopt.arrays import Floats
+from structopt.master.cones import Cone, Cones
+from structopt.master.curvature import coupled_block, is_definite, uncoupled
 from structopt.master.program import Program
 
 
@@ -57,12 +62,23 @@ class _Probe(QpSolver):  # type: ignore[misc]
         return solution
 
 
+class _ConicProbe(CLARABEL):  # type: ignore[misc]
+    """Clarabel's forms, with the bounds of variables left as they are."""
+
+    BOUNDED_VARIABLES = True
+
+    def name(self) -> str:
+        return "STRUCTOPT_CONIC_PROBE"
+
+
 def compile_problem(
     objective: Any, constraints: Sequence[Any], variables: Sequence[Any]
-) -> Program | None:
-    """Compile ``min objective s.t. constraints``; None if it is not a linear or quadratic one."""
+) -> Program:
+    """Compile ``min objective s.t. constraints``."""
     read = None if constraints else read_off(objective, variables)
-    return lower(objective, constraints, variables) if read is None else read
+    if read is None or not is_definite(coupled_block(read.P)[1]):
+        read = lower(objective, constraints, variables)
+    return uncoupled(read)
 
 
 def read_off(objective: Any, variables: Sequence[Any]) -> Program | None:
@@ -107,33 +123,36 @@ def read_off(objective: Any, variables: Sequence[Any]) -> Program | None:
     )  # fmt: skip
 
 
-def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) -> Program | None:
+def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) -> Program:
     """Compile by CVXPY's chain of reductions."""
     l1_terms, rest = split_l1(objective)
     # a zero multiple keeps a variable's columns in the compiled problem
     anchor = sum(0.0 * cp.sum(v) for v in variables)
     problem = cp.Problem(cp.Minimize(rest + anchor), list(constraints))
-    try:
-        data, _, inverse = problem.get_problem_data(_Probe())
-    except cp.SolverError:
-        return None
-    param_prob = data[names.PARAM_PROB]
-    columns = dict(param_prob.var_id_to_col)
-    size = param_prob.x.size
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # how CVXPY writes a power is its own affair
+        try:
+            data, _, inverse = problem.get_problem_data(_Probe())
+            A = sp.csr_array(sp.vstack([data[names.A], data[names.F]]))
+            lower = np.concatenate([data[names.B], np.full(data["n_ineq"], -np.inf)])
+            upper = np.concatenate([data[names.B], data[names.G]])
+            cost, cones = data[names.Q], None
+        except cp.SolverError:
+            data, _, inverse = problem.get_problem_data(_ConicProbe())
+            A, lower, upper, cones = _conic_rows(data)
+            cost = data[names.C]
+    size = len(cost)
+    columns = dict(data[names.PARAM_PROB].var_id_to_col)
     l1 = np.zeros(size)
     for coefficient, argument in l1_terms:
         _price(l1, coefficient, argument, columns)
-
-    A = sp.csr_array(sp.vstack([data[names.A], data[names.F]]))
     A.eliminate_zeros()
-    lower = np.concatenate([data[names.B], np.full(data["n_ineq"], -np.inf)])
-    upper = np.concatenate([data[names.B], data[names.G]])
     lb = _bound(data[names.LOWER_BOUNDS], size, -np.inf)
     ub = _bound(data[names.UPPER_BOUNDS], size, np.inf)
     A, lower, upper = _rows_to_bounds(A, lower, upper, lb, ub)
     return Program(
-        P=sp.csc_array(data[names.P]),
-        q=np.asarray(data[names.Q], dtype=np.float64),
+        P=sp.csc_array(data[names.P]) if names.P in data else sp.csc_array((size, size)),
+        q=np.asarray(cost, dtype=np.float64),
         l1=l1,
         offset=float(inverse[-1][names.OFFSET]),
         A=A,
@@ -142,7 +161,22 @@ def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) 
         lb=lb,
         ub=ub,
         columns=columns,
+        cones=Cones.none(size) if cones is None else cones,
     )
+
+
+def _conic_rows(data: Any) -> tuple[Any, Floats, Floats, Cones]:
+    """Return the linear rows, their sides and the cones of ``b - A x in {0} x R+ x K``."""
+    dims, rows, side = data[names.DIMS], sp.csr_array(data[names.A]), data[names.B]
+    linear = dims.zero + dims.nonneg
+    lower = np.concatenate([side[: dims.zero], np.full(dims.nonneg, -np.inf)])
+    blocks = [Cone("soc", size) for size in dims.soc]
+    blocks += [Cone("psd", size * (size + 1) // 2) for size in dims.psd]
+    blocks += [Cone("exp", 3)] * dims.exp
+    blocks += [Cone("pow", 3, (power, 1.0 - power)) for power in dims.p3d]
+    blocks += [Cone("pow", len(powers) + 1, tuple(powers)) for powers in dims.pnd]
+    cones = Cones(-rows[linear:], -side[linear:], tuple(blocks))
+    return rows[:linear], lower, side[:linear], cones
 
 
 def split_l1(objective: Any) -> tuple[list[tuple[float, Any]], Any]:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import cvxpy as cp
@@ -37,6 +38,7 @@ from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputErr
 from structopt.formulations.base import WeightConstraints
 from structopt.formulations.given_weights import Fixed
 from structopt.master.compile import compile_problem
+from structopt.master.cones import Cones
 from structopt.master.cuts import Cuts
 from structopt.master.lift import Family
 from structopt.master.pool import CutPool
@@ -59,7 +61,7 @@ class RestrictedMaster:
         Weights that the structure wants >= 0.
     """
 
-    program: Program | None
+    program: Program
     pool: CutPool
 
     def __init__(
@@ -154,21 +156,17 @@ class RestrictedMaster:
         self.families.append(Family(rule, *oracle, joint=joint))
 
     # ------------------------------------------------------------------ compiling
-    def compile(self) -> Program | None:
-        """Compile the declaration; None if it is convex but neither linear nor quadratic."""
+    def compile(self) -> Program:
+        """Compile the declaration."""
         self._check_declared()
         variables = [self._weights, *self._slacks]
         program = compile_problem(self._objective, self._static, variables)
-        columns, size = (
-            self._own_columns() if program is None else (dict(program.columns), program.size)
-        )
+        columns, size = dict(program.columns), program.size
         start = columns[self._weights.id]
         self.weight_columns = slice(start, start + self.n_features)
         self.slack_columns = _columns_of(self._slacks, columns)
-        self.program = None
-        if program is not None:
-            self.program = replace(program, weights=self.weight_columns, slacks=self.slack_columns)
-            self._check_bounds(self.program)
+        self.program = replace(program, weights=self.weight_columns, slacks=self.slack_columns)
+        self._check_bounds(self.program)
         self.columns, self.size = columns, size
         self._bind(columns, size)
         joint = all(family.joint for family in self.families)
@@ -235,13 +233,47 @@ class RestrictedMaster:
         return cp.Problem(cp.Minimize(self._objective), constraints), blocks
 
     def objective(self, x: Floats) -> float:
-        """Return the objective at a point over all columns."""
-        if self.program is not None:
+        """Return the objective at a point, whatever the columns that CVXPY added hold there."""
+        if self._all_declared:
             return self.program.objective(x)
+        self._set(x)
+        with np.errstate(all="ignore"):
+            value = float(self._objective.value)
+        return np.inf if np.isnan(value) else value  # outside its domain
+
+    def residual(self, x: Floats) -> float:
+        """Return the largest violation of the static constraints, as a share of their numbers.
+
+        They count as they were written: the columns that CVXPY added do not.
+        """
+        if self._all_declared:
+            return self.program.residual(x)
+        self._set(x)
+        with np.errstate(all="ignore"):
+            worst = max([0.0, *(_share_of(constraint) for constraint in self._static)])
+        bounds = replace(self.program, A=self.program.A[:0], lower=np.zeros(0), upper=np.zeros(0),
+                         lb=np.where(self.declared, self.program.lb, -np.inf),
+                         ub=np.where(self.declared, self.program.ub, np.inf),
+                         cones=Cones.none(self.size))  # fmt: skip
+        return max(np.inf if np.isnan(worst) else worst, bounds.residual(x))
+
+    @cached_property
+    def declared(self) -> NDArray[np.bool_]:
+        """Which columns belong to variables of the declaration, and not to CVXPY's own."""
+        mine = np.zeros(self.size, dtype=bool)
+        for variable in self.variables():
+            mine[self.columns[variable.id] + np.arange(variable.size)] = True
+        return mine
+
+    @cached_property
+    def _all_declared(self) -> bool:
+        return bool(np.all(self.declared))
+
+    def _set(self, x: Floats) -> None:
         for variable in self.variables():
             start = self.columns[variable.id]
-            variable.value = x[start : start + variable.size].reshape(variable.shape, order="F")
-        return float(self._objective.value)
+            given = x[start : start + variable.size].reshape(variable.shape, order="F")
+            variable.save_value(given)
 
     def variables(self) -> list[Any]:
         """Return every variable of the declaration that has columns."""
@@ -302,6 +334,18 @@ class RestrictedMaster:
             if variable.id not in self.columns:
                 self.columns[variable.id], size = size, size + variable.size
         return self.columns, size
+
+
+def _share_of(constraint: Any) -> float:
+    """Return the violation of a constraint as a share of its sides, or of its variables if larger.
+
+    Of these a millionth counts, as in `Program.residual`.
+    """
+    sides = [float(np.abs(side.value).max(initial=0.0)) for side in constraint.args]
+    variables = [float(np.abs(v.value).max(initial=0.0)) for v in constraint.variables()]
+    violation = float(np.max(constraint.violation(), initial=0.0))
+    size = max([*sides, *(1e-6 * each for each in variables)])
+    return violation / size if violation > 0 else 0.0
 
 
 def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:

@@ -59,7 +59,7 @@ class HingeForm:
         """
         learns = "a separable regulariser plus one hinge an example"
         radius, declared = None, master.program
-        if ball and declared is not None and declared.A.shape[0]:
+        if ball and declared.A.shape[0]:
             radius = l1_radius(declared)
             if radius is not None and (np.any(declared.P.diagonal()) or np.any(declared.l1)):
                 raise IncompatibleError(
@@ -112,7 +112,7 @@ def hinge_program(
     off the slacks, ``joint`` one slack for all examples.
     """
     lead, program = _lead(method, learns), master.program
-    if program is None or program.diagonal is None:
+    if program.is_conic or program.diagonal is None:
         raise IncompatibleError(lead + "this objective is not separable.")
     slack, others = program.slacks, np.ones(program.size, dtype=bool)
     others[slack] = others[program.weights] = False

@@ -8,12 +8,12 @@ For y of the right signs (y >= 0 on one-sided rows ``Ax >= lower``), the Lagrang
 bounds the master from below, and so bounds the full problem, whose rows are a superset. Nothing
 here trusts a solver: y is only a suggestion, repaired until every column has a minimum.
 
-* A slack column rests while its cost covers the multipliers of its rows: each example's multipliers
-  are scaled by min(1, cost / load).
-* A column without curvature needs ``-l1 <= r <= l1`` (one side where it is bounded): y moves
-  towards an anchor that satisfies this, just far enough. Without cuts, y = 0 is usually one.
-* Static rows have multipliers to spare: before that, those away from their own bounds are corrected
-  by least squares so that the columns without curvature come to rest.
+* A slack column rests while its cost, less what static rows take of it, covers the multipliers of
+  its rows: each example's multipliers are scaled by min(1, cost / load).
+* Other columns that only cuts touch (a learned margin) get theirs by least squares on the cuts'
+  multipliers.
+* A column without curvature needs ``-l1 <= r <= l1`` (one side where it is bounded): the static
+  multipliers, those of cones too, are repaired (:mod:`structopt.master.repair`).
 * Columns coupled by P use ``h(x) >= z.x - h*(z)`` for the l1 term and the bounds, with z taken from
   the master's x, and the minimum of what remains, ``-1/2 (r + z)' P^-1 (r + z)``.
 """
@@ -28,14 +28,14 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import lsqr, splu
 
 from structopt.arrays import Floats
+from structopt.master.anchor import Anchor, Dual, find_anchor
+from structopt.master.curvature import coupled_block, is_definite
 from structopt.master.cuts import Cuts
 from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import ROUNDING, Program, one_sided, sided
+from structopt.master.repair import Repair
 from structopt.master.rest import resting_points, resting_range
 from structopt.master.slacks import Slacks
-
-_POLISHINGS = 5
-"""Least-squares steps on static multipliers at most; two or three suffice where any do."""
 
 
 @dataclass(frozen=True)
@@ -109,9 +109,7 @@ class Lagrangian:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        coo = sp.coo_array(program.P)
-        self._coupled = np.zeros(program.size, dtype=bool)
-        self._coupled[coo.row[coo.row != coo.col]] = True
+        self._coupled, block = coupled_block(program.P)
         self._curvature = np.asarray(program.P.diagonal())
         free = ~self._coupled & (self._curvature == 0)
         self._floor, self._ceiling = resting_range(program, free)
@@ -126,38 +124,40 @@ class Lagrangian:
                 np.where(rests & (program.ub > 0), -slack, -np.inf),
                 np.where(rests & (program.lb < 0), slack, np.inf),
             )
-        self._factor = None
-        if np.any(self._coupled):
-            block = sp.csc_array(program.P[self._coupled][:, self._coupled])
-            try:
-                self._factor = splu(block)
-            except RuntimeError:  # singular: no bound from this block
-                self._factor = None
-        self._anchor_duals = np.zeros(program.A.shape[0])
-        self._anchor = program.q.copy()
+        # a block that is not well away from singular would give a bound that is none
+        self._factor = splu(block) if block.shape[0] and is_definite(block) else None
+        self._dual = Dual.of(program, self._floor, self._ceiling)
+        self._repair = Repair(self._dual)
+        self._cut_only = free & ~self._slack & (np.diff(sp.csc_array(program.static).indptr) == 0)
+        self._anchor: Anchor | None = None
+        if not program.static.shape[0] and self._repair.overshoot(program.q) <= ROUNDING:
+            self._anchor = Anchor(np.zeros(0), program.q, 0.0)
+        self._anchored = self._anchor is not None
         # linear, without static rows, at rest without cuts: all it takes is to scale multipliers
         self._plain = (
             self._pulls is not None
             and not np.any(self._coupled)
             and bool(np.all((program.ub <= 0) | np.isposinf(program.ub)))
             and bool(np.all((program.lb >= 0) | np.isneginf(program.lb)))
-            and program.A.shape[0] == 0
-            and self._overshoot(program.q) == 0.0
+            and program.static.shape[0] == 0
+            and self._repair.overshoot(program.q) <= ROUNDING
         )
-
-    def anchor(self, static_duals: Floats | None) -> None:
-        """Take the cut-free master's multipliers as the point that repairs move towards."""
-        if static_duals is not None and self._overshoot(self._anchor) > 0:
-            self._anchor_duals = one_sided(static_duals, self.program.lower, self.program.upper)
-            self._anchor = self.program.q - self.program.A.T @ self._anchor_duals
 
     def price(self, rows: Cuts, cut_duals: Floats, static_duals: Floats | None) -> Priced:
         """Return what the bound needs of the multipliers, signs and slacks repaired."""
         p = self.program
         y = one_sided(cut_duals, rows.lower, rows.upper)
-        y = Slacks.of(rows.extra, self._slack).rest(y, p.q)
-        given = np.zeros(len(p.lower)) if static_duals is None else static_duals
-        static = one_sided(given, p.lower, p.upper)
+        given = np.zeros(p.static.shape[0]) if static_duals is None else static_duals
+        static, cost = p.signed(given), p.q
+        if len(static):
+            reduced = p.q - rows.pull(p, y) - p.static.T @ static
+            static = self._repair.restored(static, reduced)[0]
+            cost = p.q - p.static.T @ static
+        cost = np.where(self._slack, cost - self._floor, cost)
+        y = Slacks.of(rows.extra, self._slack).rest(y, cost)
+        y = self._settled(rows, y)
+        if not self._anchored and not self._plain:
+            self._find_anchor(rows)
         return Priced(rows.pull(p, y), sided(y, rows.lower, rows.upper), static)
 
     def value(self, priced: Priced, x: Floats) -> float:
@@ -170,63 +170,57 @@ class Lagrangian:
         if self._plain:
             t = step_to_rest(p.q, pull, self._floor, self._ceiling, ROUNDING)
             return float(t * gain + p.offset)
-        reduced = p.q - pull - p.A.T @ static
-        if len(static) and self._overshoot(reduced) > 0.0:
-            static, reduced = self._polish(static, reduced)
-        t = self._step_from_anchor(reduced)
-        if t < 1.0:
-            gain = t * gain
-            static = (1 - t) * self._anchor_duals + t * static
-            reduced = (1 - t) * self._anchor + t * reduced
-        bound = gain + sided(static, p.lower, p.upper)
+        reduced = p.q - pull - p.static.T @ static
+        if not self._repair.inside(static, reduced):
+            static, reduced = self._repair.restored(static, reduced)
+        t = 1.0
+        if not self._repair.inside(static, reduced):
+            if self._anchor is None:
+                return -np.inf
+            a = self._anchor
+            t = self._repair.step(a, static, reduced)
+            gain = (1 - t) * a.gain + t * gain
+            static = p.signed((1 - t) * a.static + t * static)  # roundings
+            reduced = (1 - t) * a.reduced + t * reduced
+        reduced = np.clip(reduced, self._floor, self._ceiling)  # roundings
+        bound = gain + p.sides(static)
         return float(bound + self._separable(reduced) + self._block(reduced, x) + p.offset)
 
-    def _overshoot(self, reduced: Floats) -> float:
-        """Return by how much the columns without curvature miss their rest, 0 up to rounding."""
-        below, above = self._floor - reduced, reduced - self._ceiling
-        worst = float(max(below.max(initial=0.0), above.max(initial=0.0)))
-        return worst if worst > ROUNDING else 0.0
-
-    def _polish(self, static: Floats, reduced: Floats) -> tuple[Floats, Floats]:
-        """Correct static multipliers so that columns without curvature come to rest.
-
-        A least-squares step moves the multipliers away from their own bounds. Those that it drives
-        beyond a bound stay there in the next step, and those that it wants off a bound join.
-        """
-        p = self.program
-        largest = float(np.abs(static).max())
-        near_by = 1e-3 * max(1.0, largest)
-        floor, ceiling = self._floor, self._ceiling
-        movable = (p.lower == p.upper) | (np.abs(static) > 1e-3 * largest)
-        best, best_overshoot = (static, reduced), self._overshoot(reduced)
-        for _ in range(_POLISHINGS):
-            near = (reduced <= floor + near_by) | (reduced >= ceiling - near_by)
-            columns, rows = np.flatnonzero(near), np.flatnonzero(movable)
-            missing = np.where(near, reduced - np.clip(reduced, floor, ceiling), 0.0)
-            block = p.A[rows][:, columns]
-            moved = static.copy()
-            moved[rows] += lsqr(block.T, missing[columns], atol=1e-15, btol=1e-15)[0]
-            signed = one_sided(moved, p.lower, p.upper)
-            reduced = reduced - p.A.T @ (signed - static)
-            static = signed
-            overshoot = self._overshoot(reduced)
-            if overshoot < best_overshoot:
-                best, best_overshoot = (static, reduced), overshoot
-            if overshoot == 0.0:
+    def _settled(self, rows: Cuts, y: Floats) -> Floats:
+        """Bring the columns that only cuts touch to rest, by least squares on the multipliers."""
+        if not len(rows) or not np.any(self._cut_only):
+            return y
+        touched = np.unique(rows.extra.indices[self._cut_only[rows.extra.indices]])
+        if not len(touched):
+            return y
+        block, size = rows.extra[:, touched], np.abs(y)
+        for _ in range(2):
+            r = self.program.q[touched] - block.T @ y
+            missing = r - np.clip(r, self._floor[touched], self._ceiling[touched])
+            if not np.any(missing):
                 break
-            wanted = p.A @ (reduced - np.clip(reduced, floor, ceiling))
-            joins = one_sided(wanted, p.lower, p.upper) != 0
-            movable = (movable & (moved == signed)) | joins
-        return best
+            weighted = sp.csr_array(block.multiply(size[:, None]))
+            y = y + size * lsqr(weighted.T, missing, atol=1e-15, btol=1e-15)[0]
+        return one_sided(y, rows.lower, rows.upper)
 
-    def _step_from_anchor(self, reduced: Floats) -> float:
-        """Return the largest t in [0, 1] at which anchor + t (reduced - anchor) is at rest."""
-        if self._overshoot(reduced) <= 0.0:
-            return 1.0
-        if self._overshoot(self._anchor) > 0.0:
-            return 0.0
-        anchor, ends = self._anchor, (self._floor, self._ceiling)
-        return float(step_to_rest(anchor, anchor - reduced, *ends, ROUNDING))
+    def _find_anchor(self, rows: Cuts) -> None:
+        """Find what repairs move towards: without cuts, or else with those that there are."""
+        none = sp.csr_array((0, self.program.size))
+        found, matrix, sides = find_anchor(self._dual, none), none, np.zeros(0)
+        if found is None and len(rows):
+            every = rows.matrix(self.program)
+            one, other = np.flatnonzero(rows.lower > -np.inf), np.flatnonzero(rows.upper < np.inf)
+            matrix = sp.csr_array(sp.vstack([every[one], -every[other]]))
+            sides = np.concatenate([rows.lower[one], -rows.upper[other]])
+            found = find_anchor(self._dual, matrix)
+        self._anchored = found is not None
+        if found is None:
+            return
+        p, (dual, static, y) = self.program, found
+        repair = Repair(dual)
+        static, reduced = repair.restored(static, p.q - matrix.T @ y - p.static.T @ static)
+        if repair.inside(static, reduced):
+            self._repair, self._anchor = repair, Anchor(static, reduced, float(sides @ y))
 
     def _separable(self, reduced: Floats) -> float:
         """Return the sum of column minima outside the coupled block."""

@@ -120,7 +120,7 @@ def separate(
         soft = [k for k, cuts in enumerate(lifted) if _touches_slack(master, cuts)]
         raised, proven = _lowered(master, data, raised, soft)
         exact = exact and proven
-    residual = 0.0 if master.program is None else master.program.residual(raised)
+    residual = master.residual(raised)
     here = Inside(raised, hard) if all(v < 0 for v in hard.values()) else None
     value = objective(raised)
     rounding = 0.0

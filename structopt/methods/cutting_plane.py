@@ -105,7 +105,7 @@ class CuttingPlane(Method):
         super().__init__(structure, formulation, data, **limits)
         self._asked = (backend, random_state)
         self.fallback = fallback or (isinstance(backend, str) and backend == "auto")
-        self._lagrangian = None if self.master.program is None else Lagrangian(self.master.program)
+        self._lagrangian = Lagrangian(self.master.program)
         self._pace, self._dropped_at = Pace(), -np.inf
         self._averages, self._middle = Averages(), 0.0
         self._inside: Inside | None = None
@@ -205,22 +205,17 @@ class CuttingPlane(Method):
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound; say whether it rose enough to make dropping cuts safe."""
-        if self._lagrangian is None:
-            bound = self.master.objective(solution.x)
-        else:
-            if len(self.master.pool) == 0:
-                self._lagrangian.anchor(solution.static_duals)
-            priced = self._lagrangian.price(
-                self.master.pool.cuts, solution.cut_duals, solution.static_duals
-            )
-            bound = self._lagrangian.value(priced, solution.x)
-            if self.backend.moving:
-                self._averages.add(priced, solution.weight)
-                if len(self.history) % max(1, len(self.history) // 50) == 0:
-                    for mean in self._averages.means():
-                        value = self._lagrangian.value(mean, solution.x)
-                        if value > bound:
-                            bound, self._middle = value, self._estimate(mean, solution.x)
+        priced = self._lagrangian.price(
+            self.master.pool.cuts, solution.cut_duals, solution.static_duals
+        )
+        bound = self._lagrangian.value(priced, solution.x)
+        if self.backend.moving:
+            self._averages.add(priced, solution.weight)
+            if len(self.history) % max(1, len(self.history) // 50) == 0:
+                for mean in self._averages.means():
+                    value = self._lagrangian.value(mean, solution.x)
+                    if value > bound:
+                        bound, self._middle = value, self._estimate(mean, solution.x)
         if not np.isnan(bound):
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at
@@ -230,7 +225,6 @@ class CuttingPlane(Method):
 
         With L(x, y) the Lagrangian, L(0, y) tends to be too low and L(x, y) too high: their mean.
         """
-        assert self.master.program is not None, "there is a Lagrangian"
         here = self.master.program.objective(x) - float(mean.pull @ x)
         return mean.gain + 0.5 * (here + self.master.program.offset)
 
@@ -411,11 +405,9 @@ class CuttingPlane(Method):
         }
 
     def _certain(self) -> bool:
-        return self._lagrangian is not None and self._proven
+        return self._proven
 
     def _note(self) -> str:
-        if self._lagrangian is None:
-            return "the lower bound is the solver's word"
         if not self._proven:
             return UNPROVEN
         rounded = f"{self._rounding:.2g} of the primal value covers the rounding of oracles"

@@ -17,18 +17,13 @@ from structopt.master.program import Program
 def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
     """Return the point of the static constraints nearest to x: bounds must hold there."""
     program = master.program
-    if program is None:
-        return x
     x = np.clip(x, program.lb, program.ub)
-    if program.residual(x) <= 1e-9:
+    if master.residual(x) <= 1e-9:
         return x
-    declared = np.zeros(program.size, dtype=bool)
-    for variable in master.variables():
-        start = master.columns[variable.id]
-        declared[start : start + variable.size] = True
+    declared = master.declared.copy()
     declared[program.slacks] = False  # they are raised later
     held = declared.astype(np.float64)
-    best, least = x, program.residual(x)
+    best, least = x, master.residual(x)
     for unit in _units(program, x[declared]):
         # what solvers call near is a number, whatever the size of weights: they get sizes of 1
         small = _divided(program, unit)
@@ -44,7 +39,7 @@ def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
                 ub=np.where(declared, found, small.ub),
             )
         )
-        if (left := program.residual(completed)) < least:
+        if (left := master.residual(completed)) < least:
             best, least = completed, left
         if least <= 1e-9:
             break
@@ -69,6 +64,7 @@ def _divided(program: Program, unit: float) -> Program:
         upper=program.upper / unit,
         lb=program.lb / unit,
         ub=program.ub / unit,
+        cones=replace(program.cones, side=program.cones.side / unit),
     )
 
 

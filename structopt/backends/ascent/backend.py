@@ -106,9 +106,9 @@ class Ascent(Backend):
         self.momentum = momentum
 
     # ------------------------------------------------------------------ recognising the form
-    def refusal(self, program: Program | None, samples: Sequence[Cuts] = ()) -> str | None:
+    def refusal(self, program: Program, samples: Sequence[Cuts] = ()) -> str | None:
         """Return why the master is not of this backend's form, or None."""
-        if (refused := super().refusal(program, samples)) is not None or program is None:
+        if (refused := super().refusal(program, samples)) is not None:
             return refused
         reasons = [odd_program(program), *(odd_rows(program, rows) for rows in samples)]
         found = next(filter(None, reasons), None)
@@ -132,7 +132,6 @@ class Ascent(Backend):
     def _bind(self, master: Compiled) -> Program:
         """Take the objective and the bounds of a master."""
         program = master.program
-        assert program is not None, "refusal() turns conic masters away"
         self._program = program
         weights = program.weights
         diagonal = np.asarray(program.P.diagonal())[weights]

@@ -80,7 +80,7 @@ def replay(
     """
     takers = {name: registry.make(backend) for name, backend in backends.items()}
     exact = {name: backend for name, backend in takers.items() if not backend.moving}
-    if not exact or make(next(iter(backends.values()))).master.program is None:
+    if not exact:
         return None
     batches = _record(make, next(iter(exact.values())), masters)
     done = Replay([sum(map(len, batch)) for batch in batches])
@@ -123,9 +123,7 @@ class _Competitor:
     def __init__(self, make: Make, backend: Any, *, live: bool) -> None:
         run = make(copy.copy(backend))  # its backend is started, without cuts
         self._master, self._backend, self._live = run.master, run.backend, live
-        assert run.master.program is not None
         self._lagrangian = Lagrangian(run.master.program)
-        self._lagrangian.anchor(run.backend.solve(tolerance=TOLERANCE).static_duals)
         self._fresh, self.timing = backend, Timing()
 
     def step(self, batch: list[Cuts], limit: float) -> None:

@@ -94,7 +94,7 @@ def solve_master(
         backend.name, number, why,
     )  # fmt: skip
     failures = []
-    for name in others if master.program is not None else others[:1]:
+    for name in others[:1] if master.program.is_conic else others:
         other = registry.make(name)
         other.start(master)
         if len(master.pool):
@@ -138,7 +138,7 @@ def verify(master: RestrictedMaster, word: str) -> Verdict | None:
         If it is proven that no point satisfies the constraints.
     """
     program = master.program
-    if program is None:
+    if program.is_conic:
         if word == "infeasible":
             raise _no_point(master, None)
         return None

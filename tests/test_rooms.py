@@ -61,7 +61,8 @@ def upward(order, depth):
             continue
         for module in imports(path):
             there = module.split(".")
-            same = len(there) > depth and there[:depth] == here[:depth]
+            known = len(there) > depth and there[depth] in order
+            same = known and there[:depth] == here[:depth]
             if same and order.index(there[depth]) > order.index(here[depth]):
                 yield f"{'.'.join(here)} imports {module}"
 

@@ -40,6 +40,9 @@ _LEFT_OUT = ("structure", "formulation", "callbacks", "checkpoint", "features")
 """What is no setting in a file: callbacks are functions, and a file's word on where to write
 checkpoints would be taken by the next fit."""
 
+# What a header leads to that is JSON, but not what was written.
+_DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
+
 
 def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """Write a fitted model, or a pipeline of features and a model; see :func:`load_model`.
@@ -123,7 +126,7 @@ def load_model(
             rescued=rescued,
             **header["result"],
         )
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except _DAMAGE as error:
         if isinstance(error, IncompatibleError):
             raise
         raise FileFormatError(f"{os.fspath(path)} is damaged: {error}") from error
@@ -146,16 +149,27 @@ def _of_pipeline(pipeline: Any) -> Any:
 def _weight_arrays(weights: Floats) -> dict[str, Any]:
     """Return weights as arrays: only those that are not 0, where that is smaller."""
     places = np.flatnonzero(weights)
-    if 2 * len(places) >= len(weights):
+    if 2 * len(places) >= len(weights) or len(weights) > _most(len(places)):
         return {"weights": weights}
     size = np.array([len(weights)])
     return {"weights_size": size, "weights_at": places, "weights_nonzero": weights[places]}
 
 
+def _most(nonzero: int) -> int:
+    """Return how many weights may be written by those that are not 0.
+
+    Reading then takes at most 8 MB and 500 times the file's size, whatever its numbers say.
+    """
+    return 1000 * (nonzero + 1000)
+
+
 def _weights(arrays: dict[str, Any]) -> Floats:
     if "weights" in arrays:
         return np.asarray(arrays["weights"], dtype=np.float64)
-    weights = np.zeros(int(arrays["weights_size"][0]))
+    size = int(arrays["weights_size"][0])
+    if not 0 <= size <= _most(len(arrays["weights_at"])):
+        raise ValueError(f"{size} weights, of which {len(arrays['weights_at'])} are not 0")
+    weights = np.zeros(size)
     weights[arrays["weights_at"]] = arrays["weights_nonzero"]
     return weights
 

@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 from structopt.arrays import Floats
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.files import read_arrays, write_arrays
@@ -20,6 +22,7 @@ from structopt.files import read_arrays, write_arrays
 logger = logging.getLogger(__name__)
 
 _KIND = "structopt checkpoint 2"
+_OLD = "structopt checkpoint 1"
 _Read = TypeVar("_Read")
 
 
@@ -68,16 +71,23 @@ class Checkpoint:
         end = time.perf_counter()
         self._next = end + 20 * (end - start)
 
-    def load(self, read: Reader[_Read]) -> tuple[Floats, _Read] | None:
+    def load(self, read: Reader[_Read]) -> tuple[Floats, _Read | None] | None:
         """Return the saved weights and what ``read`` makes of the rest, None without a file.
 
-        It is given the arrays, the number of weights and the fingerprint.
+        It is given the arrays, the number of weights and the fingerprint. Of a file of version 0.1,
+        which named its data in another way, only the weights are taken: any are a start.
         """
         if not self.path.exists():
             return None
-        header, arrays = read_arrays(self.path, _KIND)
+        header, arrays = read_arrays(self.path, (_KIND, _OLD))
         try:
+            for name, array in arrays.items():
+                if array.dtype.kind not in "biuf" or not np.all(np.isfinite(array)):
+                    raise ValueError(f"{name} holds what is no finite number")
             weights = arrays["weights"]
+            if header["kind"] == _OLD:
+                logger.warning("%s is of version 0.1: its weights are taken, no cuts", self.path)
+                return weights, None
             return weights, read(arrays, len(weights), str(header["fingerprint"]))
         except (KeyError, ValueError, IndexError) as error:
             raise FileFormatError(

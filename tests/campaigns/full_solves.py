@@ -31,7 +31,7 @@ from structopt.testing.formulation import declared
 from structopt.testing.full_problem import FullProblem
 from structopt.testing.structure_case import StructureCase
 
-SECONDS = 60  # a fit that takes longer hangs: it was given twenty
+SECONDS = 60  # of CPU: a fit that takes longer hangs
 ONLINE = ("perceptron", "mira")  # they bound nothing, and say so
 SLOW = ("osqp", "extragradient", "proximal", "subgradient", "bregman", "frank-wolfe", "em")
 """First-order backends and methods: they may stop short of a gap, and say so."""
@@ -126,19 +126,19 @@ def outcome(problem):
     def late(*_):
         raise TimeoutError(f"no answer after {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
+    before = signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", so.ConvergenceWarning)
             model = problem.fitted()
     except (so.errors.IncompatibleError, so.errors.InvalidInputError) as error:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         said = f"{type(error).__name__}: {str(error)[:300]}"
         return (f"refused: {said}" if needed(problem) else None), f"refused: {said}"
     except (so.errors.InfeasibleError, so.errors.UnboundedError) as error:
-        signal.alarm(0)
+        signal.setitimer(signal.ITIMER_PROF, 0)
         best = optimum(truth(problem))
         proper = {np.inf: so.errors.InfeasibleError, -np.inf: so.errors.UnboundedError}.get(best)
         said = type(error).__name__
@@ -153,8 +153,8 @@ def outcome(problem):
         where = f"{Path(last.filename).name}:{last.lineno}"
         return f"{type(error).__name__} at {where}: {str(error)[:300]}", "raised"
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return judged(problem, model)

@@ -44,7 +44,7 @@ class Problem:
             method=self.method,
             tol=self.tol,
             random_state=0 if "random_state" in registry.make(self.method).options() else None,
-            time_limit=20.0,
+            time_limit=120.0,
             max_iter=20 if self.method in ("perceptron", "mira") else 3000,
         )
         return model.fit(self.case.X, self.case.Y, sample_weight=self.sample_weight)

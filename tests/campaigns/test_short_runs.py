@@ -1,6 +1,7 @@
 """A short run of every campaign; the long ones are commands of their own."""
 
 import importlib.util
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 
 @cache
 def campaign(name):
+    sys.path.append(str(Path(__file__).parent))  # campaigns share files of their own
     spec = importlib.util.spec_from_file_location(name, Path(__file__).with_name(f"{name}.py"))
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
@@ -21,11 +23,19 @@ def test_malformed_calls_are_answered_or_refused_by_name():
     assert findings == {}
 
 
-@pytest.mark.parametrize(("which", "count"), [("model", 200), ("checkpoint", 20)])
+@pytest.mark.parametrize(
+    ("which", "count"), [("models", 200), ("checkpoints", 30), ("comparisons", 60), ("data", 300)]
+)
 def test_damaged_files_give_typed_errors(which, count):
     seen, findings = campaign("damaged_files").run(which, count, seed=0)
     assert findings == []
-    assert seen["FileFormatError"] > count / 2
+    assert 0 < seen["FileFormatError"] < count
+
+
+def test_random_problems_are_solved_to_the_enumerated_optimum():
+    seen, findings = campaign("full_solves").run(range(60), seed=0)
+    assert findings == {}
+    assert seen["optimal"] > 20
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from enumeration import ElasticNetM3N
 
 import structopt as so
 from structopt.errors import FileFormatError, IncompatibleError, InvalidInputError
+from structopt.files import read_arrays, write_arrays
 
 
 @pytest.fixture(scope="module")
@@ -173,6 +174,31 @@ def test_files_of_version_0_1_still_load(name):
     assert model.result_.certificate.certified
     assert len(model.result_.history) > 0
     assert list(model.fit(X, Y).predict(X)) == Y
+
+
+def test_files_of_format_2_load():
+    """Everything comes back: features, loss, backend and its options, method, limits."""
+    model = so.load_model(Path(__file__).parent / "old_models" / "version_2.npz")
+    assert model.predict([["the", "dog"]]) == [["D", "N"]]
+    assert repr(model.structure) == "Chain(labels=None, loss=Hamming(class_weight={'D': 2.0}), " + (
+        "boundaries=False, decoder='compiled', transitions=None)"
+    )
+    assert (model.formulation.C, model.formulation.rescale) == (2.0, "margin")
+    assert isinstance(model.backend, so.Clarabel)
+    assert model.backend.max_iter == 150
+    assert (model.method, model.tol, model.max_iter) == ("cutting-plane", 1e-3, 77)
+    assert model.result_.certificate.certified
+
+
+def test_memory_is_bounded_whatever_a_file_says(tmp_path):
+    path = tmp_path / "model.npz"
+    model = so.StructuredClassifier(so.Multiclass(), so.L1M3N(1.0)).fit(np.eye(3, 9), list("aba"))
+    model.save(path)
+    header, arrays = read_arrays(path, "structopt model 2")
+    assert "weights_size" in arrays
+    write_arrays(path, header, arrays | {"weights_size": np.array([10**9])})
+    with pytest.raises(FileFormatError, match="1000000000 weights, of which"):
+        so.load_model(path)
 
 
 def test_loading_and_predicting_need_no_solver():

@@ -106,7 +106,7 @@ def read_costs(path: str | os.PathLike[str]) -> dict[tuple[str, str, str], float
                 if row["cost"]:
                     key = (row["formulation"], row["data"], row["backend"])
                     costs[key].append(float(row["cost"]))
-        except (KeyError, TypeError, ValueError) as error:
+        except (csv.Error, KeyError, TypeError, ValueError) as error:
             raise FileFormatError(
                 f"{path} is not a file of `structopt compare`: {error}."
             ) from None

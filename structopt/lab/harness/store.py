@@ -74,7 +74,7 @@ class Store:
             try:
                 record = json.loads(line)
                 self.rows[record["fingerprint"]] = record["cell"] | record["numbers"]
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, RecursionError):
                 logger.warning("%s, line %d is no finished cell; left out", self.path, number)
 
     def add(self, key: str, cell: Cell, numbers: dict[str, Any]) -> None:

@@ -46,7 +46,7 @@ def decode(value: Any) -> Any:
         return [decode(v) for v in value]
     if not isinstance(value, dict):
         return value
-    kind, inner = next(iter(value.items()), ("", None))
+    kind, inner = next(iter(value.items()), ("", ()))
     if kind == "array":
         dtype = np.dtype(value.get("dtype", "float64"))  # files of version 0.1 do not say
         if dtype.kind not in "biufUS":

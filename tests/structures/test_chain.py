@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structopt as so
-from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
 from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain import reference as chain_reference
 from structopt.structures.chain.small import small
@@ -230,3 +230,31 @@ def test_bad_parameters_are_named():
         shard = so.Chain(decoder=decoder).fitted(X, Y).encode(X, Y)
         with pytest.raises(IncompatibleError, match="does not know the oracle 'odd'"):
             shard.ask(other, np.zeros(8))
+
+
+@pytest.mark.parametrize("boundaries", [False, True])
+def test_one_sequence_alone_is_decoded_as_in_a_batch(boundaries):
+    rng = np.random.default_rng(0)
+    dense = [np.round(rng.normal(size=(int(n), 6)), 1) for n in rng.integers(1, 9, 30)]
+    Y = [list(rng.choice(["O", "B-A"], size=len(x))) for x in dense]
+    for transitions in (None, "bio"):
+        mine = so.Chain(["O", "B-A", "I-A"], None, boundaries, transitions=transitions)
+        for X in (dense, [sp.csr_array(x * (abs(x) > 0.5)) for x in dense]):
+            chain = mine.fitted(X, Y)
+            w = rng.normal(size=chain.n_features_)
+            w.flags.writeable = False
+            whole = chain.predict(X, w)
+            assert [chain.predict([x], w)[0] for x in X] == whole
+            assert [chain.argmax(x, w) for x in X] == whole
+            # what is odd about an input is said as ever
+            with pytest.raises(InvalidInputError, match="7 columns; expected 6"):
+                chain.predict([np.ones((2, 7))], w)
+            with pytest.raises(InvalidInputError, match="not finite"):
+                chain.predict([np.full((2, 6), np.nan)], w)
+            with pytest.raises(InvalidInputError, match="weights has shape"):
+                chain.predict(X[:1], w[1:])
+            assert chain.predict([sp.coo_array(x) for x in X[:1]], w) == whole[:1]
+    nowhere = so.Chain("ab", transitions=np.zeros((2, 2)))  # nothing may follow
+    nowhere = nowhere.fitted([np.ones((1, 1))], ["a"])
+    with pytest.raises(InfeasibleError, match="Example 0"):
+        nowhere.predict([np.ones((2, 1))], np.zeros(nowhere.n_features_))

@@ -3,6 +3,7 @@
 The conformance checks draw random ones for every oracle; here is what users see.
 """
 
+import itertools
 import pickle
 
 import numpy as np
@@ -10,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import structopt as so
-from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
+from structopt.errors import InfeasibleError, InvalidInputError
 from structopt.structures.chain.small import small
 from structopt.structures.chain.transitions import allowed_pairs
 from structopt.testing.structure import STRUCTURE_CHECKS
@@ -180,7 +181,21 @@ def test_the_place_of_a_forbidden_step_is_named():
         so.bio("PER")
 
 
-def test_what_does_not_fit_is_refused():
-    chain = so.Chain(transitions="bio")
-    with pytest.raises(IncompatibleError, match="no Chain with transitions"):
-        so.constrain(chain, so.constraints.at_most_one("B-A"))
+def test_constraints_at_prediction_keep_the_transitions():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 3)) for _ in range(20)]
+    Y = [["O", "B-A", "I-A", "O"], ["B-A", "I-A", "B-A", "O"]] * 10
+    model = so.StructuredClassifier(so.Chain(transitions="bio"), so.M3N(C=1.0), tol=1e-2).fit(X, Y)
+    legal = [
+        list(y)
+        for y in itertools.product(["B-A", "I-A", "O"], repeat=4)
+        if y.count("B-A") == 1 and "O I-A" not in " ".join(["O", *y])
+    ]
+    found = model.predict(X, constraints=so.constraints.exactly("B-A", 1))
+    for x, y in zip(X, found, strict=True):
+        assert y in legal
+        score = {tuple(z): model.structure_.joint_features(x, z) @ model.weights_ for z in legal}
+        assert score[tuple(y)][0] == pytest.approx(max(v[0] for v in score.values()))
+    with pytest.raises(InfeasibleError, match="Example 0 has no output"):
+        model.predict(X[:1], constraints=[so.constraints.exactly("B-A", 0),
+                                          so.constraints.at_least_one("I-A")])  # fmt: skip

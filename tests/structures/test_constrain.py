@@ -69,16 +69,27 @@ def right(names, labels, length):
     return [y for y in every if all(RULES[name][1](y) for name in names)]
 
 
+FOLLOW = {None: ["a", "b"], "a": ["b", "c", None], "b": ["a", "b", None]}  # c: whatever may follow
+
+
+def may_follow(y):
+    steps = zip([None, *y], [*y, None], strict=True)
+    return all(b in FOLLOW.get(a, [b]) for a, b in steps)
+
+
 @st.composite
 def problems(draw):
     names = draw(st.lists(st.sampled_from(sorted(RULES)), max_size=3, unique=True))
     length = draw(st.integers(1, 3))
-    outputs = right(names, "abc", length)
-    assume(outputs)
     chained, boundaries = draw(st.booleans()), draw(st.booleans())
+    follow = draw(st.sampled_from([None, FOLLOW])) if chained else None
+    outputs = [y for y in right(names, "abc", length) if follow is None or may_follow(y)]
+    assume(outputs)
     heavy = draw(st.sampled_from([None, {"a": 2.5}]))
     loss = so.losses.Hamming(heavy)
-    base = so.Chain("abc", loss, boundaries) if chained else so.Multiclass("abc", loss)
+    base = so.Multiclass("abc", loss)
+    if chained:
+        base = so.Chain("abc", loss, boundaries, transitions=follow)
     structure = so.constrain(base, [RULES[name][0] for name in names])
     x = np.array(draw(st.lists(st.integers(-2, 2), min_size=length, max_size=length)), float)
     gold = draw(st.sampled_from(outputs))

@@ -121,12 +121,12 @@ class ChainShard(LabelledShard):
             labels = self._best(scores.negated())
         else:
             raise self._unknown(oracle)
-        return self._compared(scores, labels, missing)
+        return self.compared(scores, labels, missing)
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every sequence's best labels, without the loss."""
         scores = self.part_scores(weights)
-        return self._compared(scores, self._best(scores))
+        return self.compared(scores, self._best(scores))
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every sequence; ``score`` is infinite where there are fewer."""
@@ -136,7 +136,7 @@ class ChainShard(LabelledShard):
             for a, b in pairwise(self.offsets.tolist())
         ]
         every = ranked(self.gold, self.offsets, found)
-        return [self._compared(scores, labels, missing) for labels, missing in every]
+        return [self.compared(scores, labels, missing) for labels, missing in every]
 
     def marginals(self, weights: Floats) -> list[Floats]:
         """Return the probability of each label at each position, by sum-product."""
@@ -185,7 +185,7 @@ class ChainShard(LabelledShard):
         kinds, kind = np.unique(self.cost, return_inverse=True)
         return loss_levels(self.offsets, kind, kinds, self.start)
 
-    def _compared(self, scores: ChainScores, labels: Ints, missing: Any = None) -> Answers:
+    def compared(self, scores: ChainScores, labels: Ints, missing: Any = None) -> Answers:
         """Return outputs with their loss and ``w . delta``, infinite where they are missing."""
         if self.allowed is not None:
             before, after = steps(self.offsets, labels, self.n_labels)

@@ -27,11 +27,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, Stacked, stack_sequences
+from structopt.arrays import Floats, Ints, Stacked, stack_sequences
 from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import ABILITIES, check_lengths
+from structopt.structures.chain.one import decode_one
 from structopt.structures.chain.shard import NO_LEVELS, ChainShard
 from structopt.structures.chain.transitions import Bools, allowed_pairs, steps
 
@@ -106,8 +107,7 @@ class Chain(LabelledStructure):
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ChainShard:
         """Return checked sequences as a shard."""
         stacked, gold = self._stack(X, Y, start, partial=True)
-        # a model file may hold numbers
-        allowed = None if self.allowed_ is None else np.asarray(self.allowed_, dtype=bool)
+        allowed = self._allowed()
         shard = ChainShard(
             stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder, allowed,
             None if Y is None else self._costs(Y, gold, start),
@@ -131,6 +131,17 @@ class Chain(LabelledStructure):
     def _by_label(self) -> bool:
         inherited = "slack_rescaled" not in self.overridden()
         return inherited and any(hasattr(self.cost, form) for form in ("confusion", "by_label"))
+
+    def predict(self, X: Any, weights: Floats) -> list[Any]:
+        """Return the best labels of every sequence; of a single one without packing it."""
+        if isinstance(X, list | tuple) and len(X) == 1 and (found := self._alone(X[0], weights)):
+            return [found]
+        return super().predict(X, weights)
+
+    def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
+        """Return the best labels, loss-augmented if gold is given."""
+        found = self._alone(x, weights) if gold is None else None
+        return found or super().argmax(x, weights, gold=gold)
 
     # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
@@ -161,6 +172,20 @@ class Chain(LabelledStructure):
         return rows
 
     # ------------------------------------------------------------------ inside
+    def _alone(self, x: Any, weights: Any) -> list[Any] | None:
+        """Return the best labels of one sequence, or None if it must be packed to be decoded."""
+        plain = isinstance(weights, np.ndarray) and weights.shape == (self.n_features_,)
+        changed = {"argmax", "joint_features"} & self.overridden()
+        if not plain or self.decoder != "compiled" or changed:
+            return None
+        given = (bool(self.boundaries), self._allowed())
+        labels = decode_one(x, weights, len(self.labels_), *given)
+        return None if labels is None else self.labels_.decode(labels)
+
+    def _allowed(self) -> Bools | None:
+        # a model file may hold numbers
+        return None if self.allowed_ is None else np.asarray(self.allowed_, dtype=bool)
+
     def _check_allowed(self, allowed: Any, offsets: Ints, gold: Ints, start: int) -> None:
         """Refuse gold labels that follow each other in a way that is forbidden."""
         before, after = steps(offsets, gold, len(self.labels_))

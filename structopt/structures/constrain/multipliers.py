@@ -33,9 +33,10 @@ def by_multipliers(scores: ChainScores, rows: Rows) -> tuple[Ints, float] | None
     upper, lower = np.where(has_upper, rows.upper, 0.0), np.where(has_lower, rows.lower, 0.0)
     offsets, none, free = np.array([0, length]), np.zeros(length, np.int64), np.zeros(length)
     every = np.arange(length)
-    size = float(np.abs(scores.unary).sum(axis=0).max() + length * np.abs(scores.transition).max())
+    steps = scores.finite().transition
+    size = float(np.abs(scores.unary).sum(axis=0).max() + length * np.abs(steps).max())
     enough = 1e-10 * max(size, 1e-300)
-    reach = float(np.ptp(scores.unary, axis=1).mean() + np.ptp(scores.transition)) or 1.0
+    reach = float(np.ptp(scores.unary, axis=1).mean() + np.ptp(steps)) or 1.0
     m = np.zeros(A.shape[0])
     best, best_score, bound, slower = none, -np.inf, np.inf, 1.0
     for _ in range(MAX_STEPS):
@@ -45,6 +46,8 @@ def by_multipliers(scores: ChainScores, rows: Rows) -> tuple[Ints, float] | None
         z[every * n_labels + labels] = 1.0
         value = A @ z
         own = _score(scores, labels, every)
+        if own == -np.inf:  # transitions that are not allowed leave no labelling
+            return None
         here = own - m @ value + np.maximum(m, 0.0) @ upper + np.minimum(m, 0.0) @ lower
         slower = slower if here < bound else 0.8 * slower  # the bound rose: steps are too long
         bound = min(bound, here)

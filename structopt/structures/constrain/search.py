@@ -24,6 +24,7 @@ from structopt.structures.base.integer.rows import TOLERANCE, Rows
 from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain.scores import ChainScores
+from structopt.structures.chain.transitions import Bools
 from structopt.structures.constrain.multipliers import by_multipliers
 
 LISTED = 16
@@ -41,11 +42,16 @@ class LabellingSet:
     length, n_labels : int
     chained : bool
         Whether transitions have scores.
+    allowed : array of bool, shape (K + 1, K + 1), optional
+        Which label may follow which, the start and the end last; what is not allowed has a score
+        of minus infinity.
     """
 
-    def __init__(self, rows: Rows, length: int, n_labels: int, chained: bool) -> None:
+    def __init__(
+        self, rows: Rows, length: int, n_labels: int, chained: bool, allowed: Bools | None = None
+    ) -> None:
         self.rows, self.length, self.n_labels = rows, length, n_labels
-        self.chained = chained and length > 1
+        self.chained, self.allowed = chained and length > 1, allowed
         self._program: IntegerProgram | None = None
 
     def release(self) -> None:
@@ -65,13 +71,14 @@ class LabellingSet:
         self, scores: ChainScores, *, k: int = 1, known: Sequence[Ints] = ()
     ) -> list[tuple[Ints, float]]:
         """Return up to k best labellings that are not ``known``, each with its excess."""
-        every = self.n_labels**self.length
-        listed = chain_kernels.k_best(*scores, min(every, LISTED + 2 * k))
+        most = min(self.n_labels**self.length, LISTED + 2 * k)
+        listed = chain_kernels.k_best(*scores, most)
         barred = {tuple(row.tolist()) for row in known}
         kept = self.satisfied(listed)
         found = [(row, 0.0) for row, ok in zip(listed, kept, strict=True) if ok]
         found = [(row, e) for row, e in found if tuple(row.tolist()) not in barred][:k]
-        if len(listed) == every or len(found) == k:
+        every = len(listed) < most or most == self.n_labels**self.length
+        if every or len(found) == k:
             return found
         if self.chained and self.rows.alone and k == 1 and not known:
             priced = by_multipliers(scores, self.rows)
@@ -93,6 +100,7 @@ class LabellingSet:
         return z.ravel()
 
     def _scores(self, scores: ChainScores) -> Floats:
+        scores = scores.finite()  # what is not allowed is bounded by 0
         unary = scores.unary.copy()
         unary[0] += scores.start
         unary[-1] += scores.end
@@ -125,13 +133,18 @@ class LabellingSet:
                 at = sp.eye_array(ends, nodes, k=shift)
                 blocks.append([-at, flow, sp.csr_array((ends, helpers))])
                 equal.append(np.zeros(ends))
-        side = equal[1:]
+        side, most = equal[1:], np.ones(edges)
+        ub = rows.ub.copy()
+        if self.allowed is not None:
+            most = np.tile(self.allowed[:-1, :-1].ravel(), T - 1 if edges else 0).astype(float)
+            ub[:K] *= self.allowed[-1, :-1]
+            ub[nodes - K : nodes] *= self.allowed[:-1, -1]
         return Rows(
             sp.csr_array(sp.block_array(blocks)),
             np.concatenate([equal[0], rows.lower, *side]),
             np.concatenate([equal[0], rows.upper, *side]),
             np.insert(rows.lb, nodes, np.zeros(edges)),
-            np.insert(rows.ub, nodes, np.ones(edges)),
+            np.insert(ub, nodes, most),
             np.insert(rows.integer, nodes, np.zeros(edges, dtype=bool)),
             nodes + edges,
         )

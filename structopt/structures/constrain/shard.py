@@ -12,7 +12,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
-from structopt.structures.base.label_costs import augmented, paid
+from structopt.structures.base.label_costs import augmented
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.relaxation import Relaxation
@@ -134,7 +134,9 @@ class ConstrainedShard(Shard):
     ) -> Answers:
         """Replace labels that break constraints by the best that do not; compare with gold."""
         excess = np.zeros(self.n_examples)
-        missing = np.full(self.n_examples, other and self.chain.n_labels == 1)
+        missing = np.zeros(self.n_examples, dtype=bool)
+        if other:  # where nothing but gold is possible, the answer is gold
+            missing = np.logical_and.reduceat(labels == self.gold, self.offsets[:-1])
         for i in self._checker.broken(labels):
             a, b = self.offsets[i], self.offsets[i + 1]
             own = aim._replace(unary=aim.unary[a:b])
@@ -149,8 +151,5 @@ class ConstrainedShard(Shard):
 
     def _compared(self, scores: ChainScores, labels: Ints, excess: Floats, missing: Any) -> Answers:
         """Return labels with their loss and ``w . delta``, infinite where they are missing."""
-        given = (self.offsets, self.gold, np.zeros(len(labels)), labels)
-        _, score = chain_kernels.compare(*scores, *given)
-        loss = np.add.reduceat(paid(self.chain.cost, self.gold, labels), self.offsets[:-1])
-        score[missing] = np.inf
-        return Answers(labels, loss, score, excess=excess)
+        found = self.chain.compared(scores, labels, missing)
+        return Answers(labels, found.loss, found.score, excess=excess)

@@ -2,8 +2,9 @@ r"""Labellings that must satisfy hard constraints.
 
     argmax  score(y)    over the labellings y of x that satisfy every constraint.
 
-On a `Chain` an example is a sequence, as ever. On a `Multiclass` it is a *set* of rows that are
-labelled together, score(y) = sum_t W[y_t] . x_t, with the weights of the `Multiclass` model.
+On a `Chain` an example is a sequence, as ever; transitions that it forbids stay forbidden. On a
+`Multiclass` it is a *set* of rows that are labelled together, score(y) = sum_t W[y_t] . x_t, with
+the weights of the `Multiclass` model.
 
 >>> import cvxpy as cp, numpy as np, structopt as so
 >>> X, Y = [np.eye(2), np.eye(2)], [["a", "b"], ["b", "a"]]
@@ -38,12 +39,13 @@ from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import Structure, check_lengths
 from structopt.structures.chain.shard import ChainShard
 from structopt.structures.chain.structure import Chain
+from structopt.structures.chain.transitions import Bools
 from structopt.structures.constrain.rules import Labelling, Rule
 from structopt.structures.constrain.search import Checker, LabellingSet
 from structopt.structures.constrain.shard import ConstrainedShard
 from structopt.structures.multiclass.structure import Multiclass
 
-FITTED = ("labels_", "n_inputs_", "class_weight_", "confusion_", "n_features_")
+FITTED = ("labels_", "n_inputs_", "class_weight_", "confusion_", "n_features_", "allowed_")
 
 
 @checked
@@ -64,7 +66,7 @@ def constrain(structure: Structure, constraints: Rule | Sequence[Rule]) -> Const
     made._plain()  # refuses other structures
     if hasattr(structure, "n_features_"):
         for name in FITTED:
-            setattr(made, name, getattr(structure, name))
+            setattr(made, name, getattr(structure, name, None))
     return made
 
 
@@ -81,6 +83,8 @@ class Constrained(LabelledStructure):
         A gold labelling breaks its constraints, or no labelling satisfies them; it names the
         example.
     """
+
+    allowed_: Bools | None = None
 
     offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
 
@@ -167,10 +171,6 @@ class Constrained(LabelledStructure):
     def _plain(self) -> Chain:
         """Return the chain that does the work; its transitions are not used for a Multiclass."""
         given = self.structure
-        if getattr(given, "transitions", None) is not None:
-            raise IncompatibleError(
-                "constrain takes no Chain with transitions: state them as a constraint as well."
-            )
         if not isinstance(given, Chain | Multiclass) or getattr(given, "decoder", "") == "networkx":
             raise IncompatibleError(
                 f"constrain takes a compiled Chain or Multiclass, not {given!r}; "
@@ -181,7 +181,8 @@ class Constrained(LabelledStructure):
                 f"{type(given).__name__} overrides {sorted(given.overridden())}, which constrain "
                 "would not ask: constrain a plain Chain or Multiclass."
             )
-        return Chain(given.labels, given.cost, self.boundaries)
+        transitions = getattr(given, "transitions", None)
+        return Chain(given.labels, given.cost, self.boundaries, transitions=transitions)
 
     def _chain(self) -> Chain:
         chain = self._plain()
@@ -220,7 +221,7 @@ class Constrained(LabelledStructure):
                 ) from error
         listed = all(isinstance(rows, LinearRows) for rows in made)  # then CVXPY is not needed
         rows = compile_rows(made, z if listed else z.variable, example=example)
-        return LabellingSet(rows, length, len(self.labels_), self.chained)
+        return LabellingSet(rows, length, len(self.labels_), self.chained, self.allowed_)
 
 
 def _parted(x: Any) -> tuple[Any, Any]:

@@ -21,40 +21,15 @@ each relative to 1 + |its right-hand side|, and the error is the largest of gap 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.backends.extragradient.certificate import Assessment
+from structopt.backends.extragradient.problem import sizes
 from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import ROUNDING, Program, one_sided
 from structopt.master.rest import resting_points, resting_range
 from structopt.master.slacks import Slacks
-
-
-@dataclass(frozen=True)
-class Assessment:
-    """A repaired pair and what it proves.
-
-    Attributes
-    ----------
-    x, y : arrays
-        The pair after the repair.
-    primal, dual : float
-        Objective at x, lower bound from y: exact bounds where the residuals are 0.
-    primal_residual, dual_residual : float
-        What the repair could not reach.
-    error : float
-        The largest of the relative gap and the residuals.
-    """
-
-    x: Floats
-    y: Floats
-    primal: float
-    dual: float
-    primal_residual: float
-    dual_residual: float
-    error: float
 
 
 class Judge:
@@ -79,7 +54,7 @@ class Judge:
             curvature = np.zeros(len(p.q))
         self._curvature = curvature
         self._floor, self._ceiling = resting_range(p, self._curvature == 0)
-        self._row_scale = 1.0 + np.maximum(_finite(p.lower), _finite(p.upper))
+        self._row_scale = 1.0 + sizes(p.lower, p.upper)
         self._rests = not self._linearised and np.max(self._beyond(p.q), initial=0.0) <= 0.0
         self._find_slacks()
 
@@ -151,6 +126,3 @@ class Judge:
         z = np.where(np.isfinite(z), z, 0.0)
         return float(np.sum(0.5 * k * z * z + reduced * z + p.l1 * np.abs(z)))
 
-
-def _finite(side: Floats) -> Floats:
-    return np.where(np.isfinite(side), np.abs(side), 0.0)

@@ -9,7 +9,8 @@ largest |A'y| among those and v the value on the left, |x|_1 >= v / r.
 
 Unbounded: a direction d with ``q.d + l1.|d| < 0`` along which no row or bound is ever left and P d
 is 0; with r the largest violation of that, multipliers that bound the objective would need a sum of
-|q.d + l1.|d|| / r. Both ratios must exceed :data:`BEYOND`.
+|q.d + l1.|d|| / r. Both ratios must exceed :data:`BEYOND`. A direction that comes near is first
+moved, by least squares on its own support, to where r should be 0 (:class:`Rays`).
 
 >>> import numpy as np, scipy.sparse as sp
 >>> p = Program(P=sp.csr_array((1, 1)), q=np.array([-1.0]), l1=np.zeros(1),
@@ -21,50 +22,138 @@ is 0; with r the largest violation of that, multipliers that bound the objective
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from structopt.arrays import Floats
-from structopt.master.program import Program
+from structopt.backends.extragradient.polish_kernels import least_squares
+from structopt.backends.extragradient.scaling import parts
+from structopt.master.program import Program, one_sided, sided
 
-BEYOND = 1e7
+BEYOND = 1e9
 """Size that a solution would need for a ray to be wrong about there being none."""
 ROUNDING = 1e-9
 """A value must exceed this share of the terms it is summed from."""
+NEAR = 0.3
+"""A direction is worth moving if its residual is within this share of its value."""
+PRODUCTS = 200
+"""Of the least squares that moves a direction."""
 
 
-def proves_infeasible(problem: Program, y: Floats) -> bool:
-    """Whether multipliers ``y`` prove that no x satisfies all rows and bounds."""
+@dataclass(frozen=True)
+class Ray:
+    """A direction of norm 1 (largest entry), what it gains, and what speaks against it."""
+
+    direction: Floats
+    value: float
+    residual: float
+    wrong: NDArray[np.bool_]
+    """The columns (of multipliers) or rows (of a direction) that speak against it."""
+
+    @property
+    def proves(self) -> bool:
+        """Whether nothing but a point of size :data:`BEYOND` could contradict it."""
+        return self.value > 0.0 and self.residual * BEYOND <= self.value
+
+    @property
+    def near(self) -> bool:
+        """Whether moving it a little may make it a proof."""
+        return self.value > 0.0 and self.residual <= NEAR * self.value
+
+
+def infeasibility(problem: Program, y: Floats) -> Ray | None:
+    """Measure multipliers as a proof that no x satisfies all rows and bounds."""
     p = problem
-    y = np.where(np.isneginf(p.lower), np.minimum(y, 0.0), y)
-    y = np.where(np.isposinf(p.upper), np.maximum(y, 0.0), y)
-    if not np.any(y) or not np.all(np.isfinite(y)):
-        return False
-    y = y / np.max(np.abs(y))
+    y = _unit(one_sided(y, p.lower, p.upper))
+    if y is None:
+        return None
     slope = -(p.A.T @ y)
     at = np.where(slope > 0, p.lb, p.ub)
     held = np.isfinite(at)
     terms = (slope * np.where(held, at, 0.0))[held]
-    value = p.sides(y) + float(terms.sum())
     active = y != 0
     size = float(np.abs(np.where(y > 0, p.lower, p.upper)[active] * y[active]).sum())
+    value = sided(y, p.lower, p.upper) + float(terms.sum())
     if value <= ROUNDING * (size + float(np.abs(terms).sum())):
-        return False
-    return bool(np.max(np.abs(slope[~held]), initial=0.0) * BEYOND <= value)
+        value = 0.0
+    wrong = ~held & (slope != 0)
+    return Ray(y, value, float(np.max(np.abs(slope[wrong]), initial=0.0)), wrong)
+
+
+def descent(problem: Program, d: Floats) -> Ray | None:
+    """Measure a direction as a proof that the objective falls for ever, if any x is feasible."""
+    p = problem
+    d = _unit(one_sided(d, -p.ub, -p.lb))  # along d > 0 no upper bound may stand, and so on
+    if d is None:
+        return None
+    terms = p.q * d
+    value = -float(terms.sum() + p.l1 @ np.abs(d))
+    if value <= ROUNDING * float(np.abs(terms).sum()):
+        value = 0.0
+    Ad = p.A @ d
+    below = np.where(np.isfinite(p.lower), -Ad, 0.0)
+    above = np.where(np.isfinite(p.upper), Ad, 0.0)
+    left = np.maximum(0.0, np.maximum(below, above))
+    bent = float(np.max(np.abs(p.P @ d), initial=0.0))
+    return Ray(d, value, max(float(np.max(left, initial=0.0)), bent), left > 0)
+
+
+def proves_infeasible(problem: Program, y: Floats) -> bool:
+    """Whether multipliers ``y`` prove that no x satisfies all rows and bounds."""
+    ray = infeasibility(problem, y)
+    return ray is not None and ray.proves
 
 
 def proves_unbounded(problem: Program, d: Floats) -> bool:
     """Whether the objective falls for ever along ``d`` from any feasible point."""
-    p = problem
-    d = np.where(np.isfinite(p.lb), np.maximum(d, 0.0), d)
-    d = np.where(np.isfinite(p.ub), np.minimum(d, 0.0), d)
-    if not np.any(d) or not np.all(np.isfinite(d)):
-        return False
-    d = d / np.max(np.abs(d))
-    slope = float(p.q @ d + p.l1 @ np.abs(d))
-    if slope >= -ROUNDING * float(np.abs(p.q * d).sum()):
-        return False
-    Ad = p.A @ d
-    left = np.maximum(np.where(np.isfinite(p.lower), -Ad, 0.0), 0.0)
-    left = np.maximum(left, np.where(np.isfinite(p.upper), Ad, 0.0))
-    residual = max(np.max(left, initial=0.0), np.max(np.abs(p.P @ d), initial=0.0))
-    return bool(residual * BEYOND <= -slope)
+    ray = descent(problem, d)
+    return ray is not None and ray.proves
+
+
+def _unit(v: Floats) -> Floats | None:
+    size = np.max(np.abs(v), initial=0.0)
+    if not np.all(np.isfinite(v)) or size == 0.0 or not np.isfinite(1.0 / size):
+        return None
+    return np.asarray(v / size)
+
+
+class Rays:
+    """Candidates of one scaled problem, moved by least squares to where they prove something."""
+
+    def __init__(self, scaled: Program, At: Any) -> None:
+        self.problem = scaled
+        self._A, self._At = parts(scaled.A), parts(At)
+        self.spent = 0
+
+    def infeasible(self, y: Floats) -> list[Floats]:
+        """Return multipliers worth verifying, from a direction in which y runs away."""
+        ray = infeasibility(self.problem, y)
+        self.spent += 1
+        if ray is None or not ray.near:
+            return []
+        if ray.residual == 0.0:
+            return [ray.direction]
+        y, moved = ray.direction, np.zeros(len(y))
+        slope = np.where(ray.wrong, self.problem.A.T @ y, 0.0)
+        self.spent += least_squares(
+            self._At, self._A, ray.wrong, y != 0, -slope, moved, PRODUCTS, 1e-14
+        )
+        return [y, y + moved]
+
+    def unbounded(self, x: Floats) -> list[Floats]:
+        """Return directions worth verifying, from one in which x runs away."""
+        ray = descent(self.problem, x)
+        self.spent += 1
+        if ray is None or not ray.near:
+            return []
+        if ray.residual == 0.0:
+            return [ray.direction]
+        d, moved = ray.direction, np.zeros(len(x))
+        value = np.where(ray.wrong, self.problem.A @ d, 0.0)
+        self.spent += least_squares(
+            self._A, self._At, ray.wrong, d != 0, -value, moved, PRODUCTS, 1e-14
+        )
+        return [d, d + moved]

@@ -1,24 +1,31 @@
-r"""The extragradient method for linear and quadratic programmes.
+r"""The loop: steps, a look, perhaps a restart, until a certificate or a ray ends it.
 
-Korpelevich's step for the saddle point of :mod:`structopt.backends.extragradient.problem`: predict,
-then correct from the old point with the slopes at the predicted one,
+For the saddle point of :mod:`.problem`, on a presolved (:mod:`.presolve`) and scaled
+(:mod:`.scaling`) problem,
 
-    xb = prox(x - eta/omega (P x + q - A'y)),      yb = prox(y + eta omega (b - A x)),
-    x  = prox(x - eta/omega (P xb + q - A'yb)),    y  = prox(y + eta omega (b - A xb)).
+    repeat  40 steps z <- next(z, T(z))                           (:mod:`.step_kernels`)
+            T(z) certified on the problem as given?  -> optimal   (:mod:`.certificate`)
+            directions prove there is no solution?   -> end       (:mod:`.rays`)
+            fixed-point error small or stuck?        -> anchor and z at T(z), perhaps polished
+                                                        (:mod:`.restart`, :mod:`.polish`), and a
+                                                        new primal weight (:mod:`.weight`)
 
-``variant="paper"`` is Algorithm 2 of Wang and Shawe-Taylor (2009): no scaling, the fixed step
-(2 |A|_F^2 + 2 |P|_F^2)^(-1/2), and its stopping rule. ``variant="restarted"`` adds what PDLP
-(Applegate et al., 2021) added to another first-order method: scaled rows and columns, a step that
-follows the local Lipschitz constant, a primal weight omega, averages of the predicted points, and
-restarts from the better of iterate and average on their KKT error. A P that is diagonal, l1 and
-bounds are part of the proximal step. It ends when the certified gap (:mod:`.judge`) is within
-tolerance, or when a ray (:mod:`.rays`) proves that there is no solution.
+The variants differ in T and in what surrounds it (:mod:`.recipe`):
+
+* ``"alternating"``: two products a step (three with P), anchored and reflected. On equations it is
+  the primal-dual hybrid gradient method in (x, yb), whence its norm, its step 0.998 / |A| and
+  Halpern's iteration; rows with inequalities have no such proof, so an error that grows takes the
+  reflection back. A general P enters the step of x by a diagonal D >= P, D_j = sum_i |P_ij|.
+* ``"korpelevich"``: the textbook's step, predict both and correct both, four products.
+* ``"paper"``: Algorithm 2 of Wang and Shawe-Taylor (2009), by the letter: Korpelevich's step on the
+  problem as it is with the fixed step (2 |A|_F^2 + 2 |P|_F^2)^(-1/2), ended by its own rule, which
+  is looked at after every step; the last iterate itself is the answer.
 
 >>> import numpy as np, scipy.sparse as sp
 >>> p = Program(P=sp.csr_array((2, 2)), q=np.ones(2), l1=np.zeros(2),
 ...             A=sp.csr_array([[1.0, 2.0]]), lower=np.array([4.0]), upper=np.array([np.inf]),
 ...             lb=np.zeros(2), ub=np.full(2, np.inf))
->>> found = solve(p, tolerance=1e-8)
+>>> found = solve(p, tolerance=1e-8, without=["presolve"])
 >>> found.status, found.x.round(6), found.y.round(6)
 ('optimal', array([0., 2.]), array([0.5]))
 """
@@ -26,47 +33,58 @@ tolerance, or when a ray (:mod:`.rays`) proves that there is no solution.
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats
-from structopt.backends.extragradient.judge import Assessment, Judge
-from structopt.backends.extragradient.outcome import (
-    Callback,
-    Iterate,
-    Memory,
-    Solution,
-    Status,
-    Variant,
-)
-from structopt.backends.extragradient.rays import proves_infeasible, proves_unbounded
+from structopt.backends.extragradient import weight as weights
+from structopt.backends.extragradient.certificate import Assessment, Check, Quick, Residuals
+from structopt.backends.extragradient.norm import largest
+from structopt.backends.extragradient.outcome import Callback, Iterate, Memory, Solution, Status
+from structopt.backends.extragradient.polish import Point, Polish
+from structopt.backends.extragradient.presolve import Reduction, presolve
+from structopt.backends.extragradient.problem import checked, contradiction, sizes
+from structopt.backends.extragradient.rays import Rays, proves_infeasible, proves_unbounded
+from structopt.backends.extragradient.recipe import Recipe, Variant
+from structopt.backends.extragradient.restart import Restart
 from structopt.backends.extragradient.scaling import Scale, parts
-from structopt.backends.extragradient.step_kernels import COUNT, STEP, TOTAL, WEIGHT, steps
-from structopt.errors import InvalidInputError
+from structopt.backends.extragradient.step_kernels import (
+    ERROR,
+    FIRST,
+    INNER,
+    PRODUCTS,
+    STEPS,
+    STOPPED,
+    alternating,
+    korpelevich,
+)
 from structopt.master.program import Program
 
-SAFETY = 0.9
-"""Largest step times local Lipschitz constant: 1 would cycle on u * v."""
-SUFFICIENT, NECESSARY, ARTIFICIAL = 0.2, 0.8, 0.36
-"""When to restart, as in PDLP: the error fell to a fifth; to four fifths and rises again; the run
-since the last restart is this share of all steps."""
+EVERY = 40
+"""Steps between two looks."""
+SAFETY = {"alternating": 0.998, "korpelevich": 0.9}
+"""Step times |A|: 1 would cycle on u * v."""
+GROWTH = 1e3
+"""Fixed-point error, as a multiple of that at the restart, from which on a run has gone astray."""
+
+Pair = tuple[Floats, Floats]
 
 
 def solve(
     problem: Program,
     *,
     tolerance: float = 1e-6,
-    max_iter: int = 1_000_000,
+    max_iter: int = 10_000_000,
     time_limit: float | None = None,
-    variant: Variant = "restarted",
-    start: tuple[Floats, Floats] | None = None,
+    variant: Variant = "alternating",
+    without: Sequence[str] = (),
+    start: Pair | None = None,
     memory: Memory | None = None,
-    floor: float = 1.0,
-    stationary: bool = True,
-    every: int = 64,
+    check: Callable[[Program], Check] | None = None,
+    eps: tuple[float, float] | None = None,
+    every: int = EVERY,
     callback: Callback | None = None,
 ) -> Solution:
     """Solve a programme.
@@ -75,254 +93,309 @@ def solve(
     ----------
     problem : Program
     tolerance : float
-        Certified gap to reach; in the paper's variant, both numbers of its stopping rule.
+        Certified error to reach.
     max_iter : int
     time_limit : float, optional
         Seconds.
-    variant : {"restarted", "paper"}
+    variant : {"alternating", "korpelevich", "paper"}
+    without : sequence of str
+        Ingredients to leave out (:class:`.recipe.Recipe`).
     start : pair of arrays, optional
         x and y to start from.
     memory : Memory, optional
         Of an earlier solve.
-    floor : float
-        Objective below which the gap counts as absolute.
-    stationary : bool
-        Whether x itself must be stationary to the tolerance: see :class:`.judge.Judge`.
+    check : callable, optional
+        Makes the judge of pairs, for masters (:class:`.judge.Judge`), which is then asked at every
+        look; default: :class:`.certificate.Residuals`.
+    eps : pair of float, optional
+        The paper's eps1 and eps2; the tolerance stands for both.
     every : int
-        Steps between two looks at the gap.
+        Steps between two looks.
     callback : callable, optional
         Gets an :class:`Iterate` at every look; a true answer ends the solve.
 
     Raises
     ------
     InvalidInputError
-        An unknown variant, or numbers that are not finite.
+        An unknown variant or ingredient, or numbers that are not finite.
     """
-    if variant not in ("restarted", "paper"):
-        raise InvalidInputError(f"variant is 'restarted' or 'paper', not {variant!r}.")
-    numbers = problem.P.data, problem.q, problem.l1, problem.A.data
-    if not all(np.all(np.isfinite(part)) for part in numbers):
-        raise InvalidInputError("A cost or coefficient is not finite: look for NaN in the data.")
-    sides = problem.lower, problem.upper, problem.lb, problem.ub
-    if any(np.any(np.isnan(part)) for part in sides):
-        raise InvalidInputError("A bound is NaN: look for NaN in the data.")
-    if _crossed(problem):
-        x, y, scale = np.zeros(len(problem.q)), np.zeros(len(problem.lower)), Scale.none(problem)
-        memory = Memory(1.0, 1.0, scale)
-        return Solution("infeasible", x, y, np.inf, np.inf, np.inf, 0, 0.0, memory)
-    run = _Run(problem, variant, start, memory, floor, stationary)
+    began = time.perf_counter()
+    recipe = Recipe.of(variant, without)
+    problem = checked(problem)
+    judge = Residuals(problem) if check is None else check(problem)
+    x, y = (np.zeros(len(problem.q)), np.zeros(len(problem.lower))) if start is None else start
+    if (reason := contradiction(problem)) is not None:
+        return _ended("infeasible", judge, (x, y), began, reason=reason)
+    if start is not None and variant != "paper" and judge.assess(x, y).error <= tolerance:
+        return _ended("optimal", judge, (x, y), began, memory=memory)
+    reduction = Reduction(problem)
+    if recipe.presolve:
+        reduction = presolve(problem)
+        if reduction.proof is not None:
+            if proves_infeasible(problem, reduction.proof):
+                return _ended("infeasible", judge, (x, y), began, ray=reduction.proof)
+            reduction = Reduction(problem)  # by rounding only
+    run = _Run(problem, reduction, recipe, variant, (x, y), memory, judge, began)
+    run.always = check is not None
+    if variant == "paper":
+        run.eps = (tolerance, tolerance) if eps is None else eps
     return run.to(tolerance, max_iter, time_limit, max(1, every), callback)
 
 
-def _crossed(p: Program) -> bool:
-    """Whether a lower bound exceeds its upper bound, or an end is infinite the wrong way."""
-    sides = (p.lower, p.upper), (p.lb, p.ub)
-    return any(np.any((a > b) | np.isposinf(a) | np.isneginf(b)) for a, b in sides)
+def _ended(
+    status: Status, judge: Check, pair: Pair, began: float, *, memory: Memory | None = None,
+    ray: Floats | None = None, reason: str = "",
+) -> Solution:  # fmt: skip
+    """Return what was clear before the first step."""
+    found = judge.assess(*pair)
+    return Solution(
+        status, found.x, found.y, found.primal, found.dual, found.primal_residual,
+        found.dual_residual, found.error, 0, 0, 0, time.perf_counter() - began, memory, ray, reason,
+    )  # fmt: skip
 
 
 class _Run:
-    """One solve: the scaled problem, the iterate, and the sums of the average."""
+    """One solve: the scaled problem, the iterate, its image and its anchor."""
+
+    always = False
+    """Whether the judge is asked at every look."""
+    eps = (0.0, 0.0)
 
     def __init__(
-        self,
-        problem: Program,
-        variant: Variant,
-        start: Any,
-        memory: Memory | None,
-        floor: float,
-        stationary: bool,
-    ) -> None:
-        self.began = time.perf_counter()
-        self.problem, self.paper = problem, variant == "paper"
-        self.judge = Judge(problem, floor, stationary=stationary)
-        curvature, explicit = problem.diagonal, problem.P
-        if self.paper:
-            curvature, memory, self.scale = None, None, Scale.none(problem)
-        else:
-            if curvature is not None:
-                explicit = sp.csr_array(problem.P.shape)
-            self.scale = Scale.of(problem.A, explicit, None if memory is None else memory.scale)
-        self.scaled = scaled = self.scale.apply(replace(problem, P=explicit))
-        self.A, self.At = scaled.A, sp.csr_array(scaled.A.T)
-        if curvature is None:
-            curvature = np.zeros(len(problem.q))
-        self._costs = scaled.q, scaled.l1, self.scale.columns**2 * curvature
-        self._matrices = parts(self.A), parts(self.At), parts(scaled.P)
-        self._sides, self._box = (scaled.lower, scaled.upper), (scaled.lb, scaled.ub)
-        x, y = (np.zeros(len(problem.q)), np.zeros(len(problem.lower))) if start is None else start
-        self.x = np.clip(x / self.scale.columns, scaled.lb, scaled.ub)
-        self.y = y / self.scale.rows
-        self.sum_x, self.sum_y = np.zeros_like(self.x), np.zeros_like(self.y)
-        self._predicted = tuple(np.empty_like(v) for v in (self.x, self.y, self.y, self.x))
-        self.state = np.zeros(4)
-        self._set_steps(memory)
-        self._stand()
-
-    def _set_steps(self, memory: Memory | None) -> None:
-        scaled, data = self.scaled, np.concatenate([self.A.data, self.scaled.P.data])
-        if self.paper:
-            frobenius = np.sqrt(2.0 * float(data @ data))
-            self.state[STEP], self.state[WEIGHT] = 1.0 / frobenius if frobenius > 0 else 1.0, 1.0
-        elif memory is not None:
-            self.state[STEP], self.state[WEIGHT] = memory.step, memory.weight
-        else:
-            largest = np.max(np.abs(data), initial=0.0)
-            self.state[STEP] = 1.0 / largest if largest > 0 else 1.0
-            sides = np.where(np.isfinite(scaled.lower), scaled.lower, scaled.upper)
-            right = np.linalg.norm(sides[np.isfinite(sides)])
-            cost = np.linalg.norm(scaled.q) + np.linalg.norm(scaled.l1)
-            self.state[WEIGHT] = cost / right if cost > 0 and right > 0 else 1.0
-
-    def _stand(self) -> None:
-        """Compute from the iterate what the steps carry along, and begin a new average."""
-        self.value = self.A @ self.x
-        self.slope = self.scaled.q + self.scaled.P @ self.x - self.At @ self.y
-        self.anchor = self.x.copy(), self.y.copy()
-        self.sum_x[:], self.sum_y[:], self.state[TOTAL] = 0.0, 0.0, 0.0
-        self._half: tuple[float, Floats, Floats] = 0.0, self.sum_x, self.sum_y
-
-    def to(
-        self,
-        tolerance: float,
-        max_iter: int,
-        time_limit: float | None,
-        every: int,
-        callback: Callback | None,
-    ) -> Solution:
-        deadline = np.inf if time_limit is None else self.began + time_limit
-        best, last_error, before = self._assess(self.x, self.y), self._kkt(self.x, self.y), np.inf
-        restarts, looks, since, status = 0, 0, 0, "optimal"
-        while self.paper or best.error > tolerance:
-            done = int(self.state[COUNT])
-            if done >= max_iter or time.perf_counter() > deadline:
-                status = "max_iter" if done >= max_iter else "time_limit"
-                break
-            earlier = self.x.copy(), self.y.copy()
-            stopped = self._advance(min(every, max_iter - done), tolerance)
-            looks += 1
-            candidates = [(self.x, self.y)]
-            if not self.paper and self.state[TOTAL] > 0:
-                total = self.state[TOTAL]
-                candidates.append((self.sum_x / total, self.sum_y / total))
-            found = [self._assess(*pair) for pair in candidates]
-            best = min([*found, best], key=lambda a: a.error)
-            if callback is not None and callback(self._iterate(found, restarts)):
-                status = "callback"
-                break
-            if stopped:
-                best = found[0]
-                break
-            if looks % 4 == 1 and (proof := self._ray(earlier)) is not None:
-                status = proof
-                break
-            if self.paper:
-                continue
-            errors = [self._kkt(*pair) for pair in candidates]
-            chosen = int(np.argmin(errors))
-            error, since = errors[chosen], since + every
-            better = error <= SUFFICIENT * last_error or (
-                error <= NECESSARY * last_error and error > before
-            )
-            if better or (since >= ARTIFICIAL * self.state[COUNT] and looks > 1):
-                self._restart(*candidates[chosen], reweigh=error <= last_error)
-                last_error, before, since = self._kkt(self.x, self.y), np.inf, 0
-                restarts += 1
-            else:
-                before = error
-        return Solution(
-            status=status,  # type: ignore[arg-type]
-            x=best.x,
-            y=best.y,
-            primal=best.primal,
-            dual=best.dual,
-            error=best.error,
-            iterations=int(self.state[COUNT]),
-            seconds=time.perf_counter() - self.began,
-            memory=Memory(float(self.state[STEP]), float(self.state[WEIGHT]), self.scale),
+        self, problem: Program, reduction: Reduction, recipe: Recipe, variant: Variant,
+        start: Pair, memory: Memory | None, judge: Check, began: float,
+    ) -> None:  # fmt: skip
+        self.problem, self.reduction, self.recipe, self.judge = problem, reduction, recipe, judge
+        self.began, self.paper = began, variant == "paper"
+        self.small = small = reduction.problem
+        fits = memory is not None and (
+            len(memory.scale.rows) <= len(small.lower) and len(memory.scale.columns) <= len(small.q)
         )
+        before = memory if fits else None
+        self.scale = Scale.of(
+            small, None if before is None else before.scale,
+            matrix=recipe.scaling, norms=recipe.norms,
+        )  # fmt: skip
+        self.scaled = s = self.scale.apply(small)
+        self.At = sp.csr_array(s.A.T)
+        self._advance = alternating if variant == "alternating" else korpelevich
+        self._majoriser = np.asarray(abs(s.P).sum(axis=0)).ravel()
+        self.reflection = 1.0 if recipe.reflection else 0.0
+        self.residuals = Residuals(small, self.scale)
+        self.polish, self.rays = Polish(s, self.At), Rays(s, self.At)
+        self.restart, self.restarts, self.looked = Restart(), 0, 0
+        self.state = np.zeros(6)
+        self._find_steps(variant, memory, before)
+        self._stand_at(start)
 
-    # ------------------------------------------------------------------ parts of the loop
-    def _advance(self, count: int, tolerance: float) -> bool:
-        """Do some steps; whether the paper's rule says to stop."""
-        if not self.paper:
-            self._steps(count)
-            return False
-        self._steps(count - 1)
-        x, y = self.x.copy(), self.y.copy()
-        self._steps(1)
-        moved = max(_ratio(self.x - x, self.x), _ratio(self.y - y, self.y))
-        iterate = self._iterate([], 0)
-        return moved < tolerance and iterate.primal - iterate.dual < tolerance
+    # ------------------------------------------------------------------ before the first step
+    def _find_steps(
+        self, variant: Variant, memory: Memory | None, before: Memory | None
+    ) -> None:
+        s = self.scaled
+        self.direction = np.zeros(0)
+        if self.paper:
+            frobenius = np.sqrt(2.0 * (s.A.data @ s.A.data + s.P.data @ s.P.data))
+            self.eta = 1.0 / frobenius if frobenius > 0 else 1.0
+            self._majoriser = np.zeros(len(s.q))
+        else:
+            known = None if before is None else before.direction
+            norm, self.direction, products = largest(s.A, known)
+            self.eta = SAFETY[variant] / norm
+            self.state[PRODUCTS] += products
+            if variant == "korpelevich" and s.P.nnz:  # both parts of the operator below 1 together
+                self.eta, self._majoriser = 0.7 * self.eta, 4.0 * self._majoriser
+        cost = float(np.linalg.norm(s.q) + np.linalg.norm(s.l1))
+        right = float(np.linalg.norm(sizes(s.lower, s.upper)))
+        guess = weights.from_norms(cost, right) if self.recipe.weight else 1.0
+        if self.recipe.norms:
+            guess = 1.0
+        self.weight = weights.Weight(guess if memory is None or self.paper else memory.weight)
 
-    def _steps(self, count: int) -> None:
-        point = self.x, self.y, self.value, self.slope
-        sums, safety = (self.sum_x, self.sum_y), 0.0 if self.paper else SAFETY
-        steps(
-            count, *self._matrices, self._costs, self._sides, self._box, point, self._predicted,
-            sums, self.state, safety,
+    def _stand_at(self, start: Pair) -> None:
+        s = self.scaled
+        x, y = self.scale.into(*self.reduction.into(*start))
+        x = np.clip(x, s.lb, s.ub)
+        self.z: Point = x, y.astype(np.float64), s.A @ x, s.P @ x
+        self.image: Point = tuple(v.copy() for v in self.z)  # type: ignore[assignment]
+        self.anchor: Point = tuple(v.copy() for v in self.z)  # type: ignore[assignment]
+        self._work = np.zeros(len(x)), np.zeros(len(y))
+        self._matrices = parts(s.A), parts(self.At), parts(s.P)
+        self._costs, self._sides, self._box = (s.q, s.l1), (s.lower, s.upper), (s.lb, s.ub)
+        self._set_steps()
+        self.best_error, self.best = np.inf, (x.copy(), y.copy())
+        self.certified: Assessment | None = None
+
+    def _set_steps(self) -> None:
+        omega = self.weight.value
+        self._steps = 1.0 / (omega / self.eta + self._majoriser), self.eta * omega
+
+    # ------------------------------------------------------------------ the loop
+    def to(
+        self, tolerance: float, max_iter: int, time_limit: float | None, every: int,
+        callback: Callback | None,
+    ) -> Solution:  # fmt: skip
+        deadline = np.inf if time_limit is None else self.began + time_limit
+        self._inner = tolerance
+        while True:
+            if (done := int(self.state[STEPS])) >= max_iter:
+                return self._solution("max_iter")
+            if time.perf_counter() > deadline:
+                return self._solution("time_limit")
+            self._do(min(every, max_iter - done))
+            quick = self._look(self.image)
+            reached = self._reaches(self.image, quick, tolerance)
+            if callback is not None and callback(self._iterate(quick)):
+                return self._solution("callback")
+            if self.paper:
+                if self.state[STOPPED]:
+                    return self._last(tolerance)
+                continue
+            if reached:
+                return self._solution("optimal")
+            self.looked += 1
+            due = self.recipe.restarts and self.restart.due(
+                self.state[ERROR], self.state[FIRST], self.state[INNER], self.state[STEPS]
+            )
+            if due or self.looked & (self.looked - 1) == 0:
+                if (ended := self._proved()) is not None:
+                    return ended
+            if not self.state[ERROR] <= GROWTH * self.state[FIRST]:
+                self._turn_back()
+            elif due and self._restart(quick, tolerance):
+                return self._solution("optimal")
+
+    def _do(self, count: int) -> None:
+        rules = np.array([self.reflection, self.recipe.anchor, *self.eps])
+        self._advance(
+            count, self._matrices, self._costs, self._sides, self._box, self._steps, self.z,
+            self.image, self.anchor, self._work, self.state, rules,
         )  # fmt: skip
 
-    def _restart(self, x: Floats, y: Floats, *, reweigh: bool) -> None:
-        # iterates that run away (there is no solution) would drag the weight along
-        before_x, before_y = self.anchor
-        self.x[:], self.y[:] = x, y
-        moved, turned = np.linalg.norm(x - before_x), np.linalg.norm(y - before_y)
-        if reweigh and moved > 1e-10 and turned > 1e-10:
-            self.state[WEIGHT] = np.sqrt(self.state[WEIGHT] * turned / moved)
-        self._stand()
+    def _look(self, point: Point) -> Quick:
+        self.state[PRODUCTS] += 1
+        quick = self.residuals.quick(*point)
+        if quick.error < self.best_error:
+            self.best_error, self.best = quick.error, (point[0].copy(), point[1].copy())
+        return quick
 
-    def _kkt(self, x: Floats, y: Floats) -> float:
-        """Return the KKT error of a scaled pair, primal and dual parts weighed by omega."""
-        s, omega = self.scaled, self.state[WEIGHT]
-        value = self.A @ x
-        Px = s.P @ x + self._costs[2] * x
-        slope = s.q + Px - self.At @ y
-        primal = np.maximum(0.0, np.maximum(s.lower - value, value - s.upper))
-        below = np.where(np.isposinf(s.ub), -s.l1 - slope, 0.0)
-        above = np.where(np.isneginf(s.lb), slope - s.l1, 0.0)
-        dual = np.maximum(0.0, np.maximum(below, above))
-        over = np.sign(slope) * np.maximum(np.abs(slope) - s.l1, 0.0)
-        at = np.where(over > 0, s.lb, s.ub)
-        held = (over != 0) & np.isfinite(at)
-        bounds = float(over[held] @ at[held])
-        gap = float(x @ Px + s.q @ x + s.l1 @ np.abs(x)) - s.sides(y) - bounds
-        parts = omega * np.linalg.norm(primal), np.linalg.norm(dual) / omega, gap
-        return float(np.sqrt(sum(part**2 for part in parts)))
+    def _reaches(self, point: Point, quick: Quick, tolerance: float) -> bool:
+        """Whether the judge certifies a point; asked when the scaled numbers say so."""
+        if not (self.always or quick.error <= self._inner):
+            return False
+        found = self._assess(point[0], point[1])
+        if self.certified is None or found.error < self.certified.error:
+            self.certified = found
+        if found.error > tolerance and not self.always:
+            self._inner *= 0.5  # what came back by the presolve is a little worse
+        return found.error <= tolerance
 
     def _assess(self, x: Floats, y: Floats) -> Assessment:
-        return self.judge.assess(x * self.scale.columns, y * self.scale.rows)
+        return self.judge.assess(*self.reduction.back(*self.scale.back(x, y)))
 
-    def _iterate(self, found: list[Assessment], restarts: int) -> Iterate:
-        x, y = self.x * self.scale.columns, self.y * self.scale.rows
-        p = self.problem
-        dual = p.sides(self.judge.signed(y))
-        if p.P.nnz:
-            dual -= 0.5 * float(x @ (p.P @ x))
-        error = min((f.error for f in found), default=np.inf)
-        return Iterate(int(self.state[COUNT]), p.objective(x), dual, error, restarts)
+    def _restart(self, quick: Quick, tolerance: float) -> bool:
+        """Begin anew from T(z), polished if that helps; whether the polished point is the end."""
+        point, (x, y) = self.image, self.image[:2]
+        if self.recipe.weight:
+            moved = np.linalg.norm(x - self.anchor[0]), np.linalg.norm(y - self.anchor[1])
+            self.weight.moved(float(moved[0]), float(moved[1]))
+        if self.recipe.polish:
+            spent = self.polish.spent
+            better = self.polish.polished(point, self.state[PRODUCTS])
+            self.state[PRODUCTS] += self.polish.spent - spent
+            if better is not None:
+                found = self._look(better)
+                if self._reaches(better, found, tolerance):
+                    return True
+                if found.error < 0.5 * quick.error:
+                    point = better
+        self._begin_at(point[0], point[1])
+        return False
 
-    def _ray(self, earlier: tuple[Floats, Floats]) -> Status | None:
-        """Say what the directions of the last steps, and of averages since the restart, prove."""
-        columns, rows = self.scale.columns, self.scale.rows
-        directions = [(self.x - earlier[0], self.y - earlier[1])]
-        then, half_x, half_y = self._half
-        total = float(self.state[TOTAL])
-        if total > then > 0:
-            # what circles in the iterates cancels in their averages over two stretches
-            late = total - then
-            mean_x = (self.sum_x - half_x) / late - half_x / then
-            mean_y = (self.sum_y - half_y) / late - half_y / then
-            directions.append((mean_x, mean_y))
-        for x, y in directions:
-            if proves_infeasible(self.problem, y * rows):
-                return "infeasible"
-            if proves_unbounded(self.problem, x * columns):
-                return "unbounded"
-        if total >= 2 * then:
-            self._half = total, self.sum_x.copy(), self.sum_y.copy()
-        return None
+    def _begin_at(self, x: Floats, y: Floats) -> None:
+        s = self.scaled
+        fresh = x, y, s.A @ x, s.P @ x  # computed anew: nothing drifts
+        self.state[PRODUCTS] += 1 + (s.P.nnz > 0)
+        for place in (self.z, self.anchor):
+            for old, new in zip(place, fresh, strict=True):
+                old[:] = new
+        self.state[INNER] = 0.0
+        self.restarts += 1
+        self._set_steps()
 
+    def _turn_back(self) -> None:
+        """Go back to the best point with less of a reflection."""
+        self.reflection = 0.5 * self.reflection if self.reflection > 0.2 else 0.0
+        self.restart = Restart()
+        self._begin_at(*self.best)
 
-def _ratio(step: Floats, whole: Floats) -> float:
-    size, length = float(np.linalg.norm(whole)), float(np.linalg.norm(step))
-    return length / size if size > 0 else length
+    # ------------------------------------------------------------------ the ends
+    def _proved(self) -> Solution | None:
+        """Look for a ray among the way since the restart and the point itself."""
+        x, y = self.image[:2]
+        spent = self.rays.spent
+        nothing = np.zeros(len(self.small.q)), np.zeros(len(self.small.lower))
+        found: Solution | None = None
+        for candidate in (y - self.anchor[1], y):
+            for ray in self.rays.infeasible(candidate):
+                back = self._ray_back(nothing[0], ray)[1]
+                if found is None and proves_infeasible(self.problem, back):
+                    found = self._solution("infeasible", back)
+        for candidate in (x - self.anchor[0], x):
+            for ray in self.rays.unbounded(candidate):
+                back = self._ray_back(ray, nothing[1])[0]
+                if found is None and proves_unbounded(self.problem, back):
+                    found = self._solution("unbounded", back)
+        self.state[PRODUCTS] += self.rays.spent - spent
+        return found
+
+    def _ray_back(self, x: Floats, y: Floats) -> Pair:
+        return self.reduction.back(*self.scale.back(x, y), ray=True)
+
+    def _last(self, tolerance: float) -> Solution:
+        """Return the iterate itself, as line 11 of Algorithm 2 does, with what it is worth."""
+        found = self._assess(self.z[0], self.z[1])
+        raw = self.scale.back(self.z[0], self.z[1])
+        self.certified = Assessment(
+            raw[0].copy(), raw[1].copy(), found.primal, found.dual, found.primal_residual,
+            found.dual_residual, found.error,
+        )  # fmt: skip
+        return self._solution("optimal" if found.error <= tolerance else "stopped")
+
+    def _solution(self, status: Status, ray: Floats | None = None) -> Solution:
+        found, best = self.certified, None
+        if status != "optimal" and not (self.paper and status == "stopped"):
+            best = self._assess(*self.best)
+        if found is None or (best is not None and best.error < found.error):
+            assert best is not None, "an end that is certified has a certificate"
+            found = best
+        return Solution(
+            status=status,
+            x=found.x,
+            y=found.y,
+            primal=found.primal,
+            dual=found.dual,
+            primal_residual=found.primal_residual,
+            dual_residual=found.dual_residual,
+            error=found.error,
+            iterations=int(self.state[STEPS]),
+            restarts=self.restarts,
+            products=int(self.state[PRODUCTS]),
+            seconds=time.perf_counter() - self.began,
+            memory=Memory(self.weight.value, self.direction, self.scale),
+            ray=ray,
+        )
+
+    def _iterate(self, quick: Quick) -> Iterate:
+        offset = self.small.offset
+        return Iterate(
+            iteration=int(self.state[STEPS]),
+            primal=quick.primal + offset,
+            dual=quick.dual + offset,
+            primal_residual=quick.primal_residual,
+            dual_residual=quick.dual_residual,
+            error=self.best_error if self.certified is None else self.certified.error,
+            restarts=self.restarts,
+            products=int(self.state[PRODUCTS]),
+            weight=self.weight.value,
+        )

@@ -1,4 +1,16 @@
-"""Compiled extragradient steps (see :mod:`structopt.backends.extragradient.solver`)."""
+r"""Compiled steps: T(z) of the alternating and of Korpelevich's method, and the way to the next z.
+
+The alternating step costs two products: predict y, step x at the predicted y, step y at the new x,
+
+    yb = prox(y - sigma A x),   x+ = prox(x - tau (q + P x - A'yb)),   y+ = prox(y - sigma A x+).
+
+Korpelevich's costs four: predict both, then correct both from the old point with the slopes at the
+predicted one. ``prox`` is the projection on the bounds of a column (after soft thresholding where
+it has an l1 term) and, for a multiplier, the step along the nearer side of its row.
+
+The iterate z = (x, y) carries A x and P x along: they are linear in z, so that anchoring and
+reflecting z needs no product of its own.
+"""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -10,10 +22,10 @@ from numba import njit
 FAST = {"reassoc", "contract", "nsz", "arcp"}
 
 SPARSE = 2  # a product goes by columns from one zero in two on
-NEGLIGIBLE = 1e-20  # squared: two steps that agree to ten digits tell nothing but rounding
 
-STEP, WEIGHT, TOTAL, COUNT = range(4)
-"""Places in the state: step, primal weight, sum of the steps averaged over, steps in all."""
+PRODUCTS, INNER, ERROR, FIRST, STEPS, STOPPED = range(6)
+"""Places in the state: products, steps since the restart, fixed-point error, its value at the
+restart, steps in all, whether the paper's rule said stop."""
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -54,18 +66,6 @@ def product(rows, columns, x, out):
                 out[indices[p]] += data[p] * x[j]
 
 
-@njit(cache=True, nogil=True, fastmath=FAST)
-def slopes(A, At, P, q, x, y, scratch, out):
-    # out = q + P x - A'y
-    product(At, A, y, out)
-    for j in range(len(out)):
-        out[j] = q[j] - out[j]
-    if len(P[1]) > 0:
-        product(P, P, x, scratch)
-        for j in range(len(out)):
-            out[j] += scratch[j]
-
-
 # Without branches, so that the loops around them become vector instructions.
 @njit(cache=True, nogil=True, fastmath=FAST, inline="always")
 def clip(v, low, high):
@@ -74,9 +74,9 @@ def clip(v, low, high):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, inline="always")
-def move_x(x, slope, tau, l1, shrink, lb, ub):
+def move_x(x, slope, tau, l1, lb, ub):
     v = x - tau * slope
-    return clip((v - clip(v, -tau * l1, tau * l1)) * shrink, lb, ub)
+    return clip(v - clip(v, -tau * l1, tau * l1), lb, ub)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST, inline="always")
@@ -87,72 +87,116 @@ def move_y(y, value, sigma, lower, upper):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def steps(count, A, At, P, costs, sides, box, point, predicted, sums, state, safety):
-    """Do ``count`` steps in place; a safety of 0 keeps the step fixed."""
-    q, l1, curvature = costs
+def alternating(count, matrices, costs, sides, box, steps, z, image, anchor, work, state, rules):
+    """Do ``count`` steps z <- next(z, T(z)) in place."""
+    A, At, P = matrices
+    q, l1 = costs
     lower, upper = sides
     lb, ub = box
-    x, y, value, slope = point  # value = A x, slope = q + P x - A'y
-    xb, yb, valueb, slopeb = predicted
-    sum_x, sum_y = sums
-    n, m = len(x), len(y)
-    omega, inverse = state[WEIGHT], 1.0 / state[WEIGHT]
-    shrink, scratch = np.ones(n), np.empty(n)
-    curved = np.any(curvature > 0.0)
-    last_x, last_y, last_value, last_slope = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(n)
-    done = 0
-    while done < count:
-        done += 1
-        eta = state[STEP]
-        tau, sigma = eta * inverse, eta * omega
-        if curved:
-            shrink[:] = 1.0 / (1.0 + tau * curvature)
-        # moved: predicted minus old point; turned: change of the slopes; the second ones subtract
-        # those of the step before, in which a steady drift would hide what circles
-        moved, turned, moved2, turned2 = 0.0, 0.0, 0.0, 0.0
-        for j in range(n):
-            xb[j] = move_x(x[j], slope[j], tau, l1[j], shrink[j], lb[j], ub[j])
-            e = xb[j] - x[j]
-            moved += omega * e**2
-            moved2 += omega * (e - last_x[j]) ** 2
-            last_x[j] = e
-        product(A, At, xb, valueb)
-        for i in range(m):
-            yb[i] = move_y(y[i], value[i], sigma, lower[i], upper[i])
-            e = yb[i] - y[i]
-            moved += e**2 * inverse
-            moved2 += (e - last_y[i]) ** 2 * inverse
-            last_y[i] = e
-            e = valueb[i] - value[i]
-            turned += omega * e**2
-            turned2 += omega * (e - last_value[i]) ** 2
-            last_value[i] = e
-        slopes(A, At, P, q, xb, yb, scratch, slopeb)
-        for j in range(n):
-            e = slopeb[j] - slope[j]
-            turned += e**2 * inverse
-            turned2 += (e - last_slope[j]) ** 2 * inverse
-            last_slope[j] = e
-        state[COUNT] += 1.0
-        following = eta
-        if safety > 0.0 and moved > 0.0:
-            ratio = np.sqrt(turned / moved)  # a local Lipschitz constant
-            if done > 1 and moved2 > NEGLIGIBLE * moved:
-                ratio = max(ratio, np.sqrt(turned2 / moved2))
-            k = state[COUNT] + 1.0
-            following = (1.0 + k**-0.6) * eta
-            if ratio > 0.0:
-                following = min(following, (1.0 - k**-0.3) * safety / ratio)
-            if eta * ratio > safety:
-                state[STEP] = following
-                continue
-        for j in range(n):
-            x[j] = move_x(x[j], slopeb[j], tau, l1[j], shrink[j], lb[j], ub[j])
-            sum_x[j] += eta * xb[j]
-        for i in range(m):
-            y[i] = move_y(y[i], valueb[i], sigma, lower[i], upper[i])
-            sum_y[i] += eta * yb[i]
-        product(A, At, x, value)
-        slopes(A, At, P, q, x, y, scratch, slope)
-        state[TOTAL] += eta
-        state[STEP] = following
+    tau, sigma = steps
+    x, y, Ax, Px = z
+    xt, yt, Axt, Pxt = image
+    pulled, yb = work
+    quadratic = len(P[2]) > 0
+    for _ in range(count):
+        for i in range(len(y)):
+            yb[i] = move_y(y[i], Ax[i], sigma, lower[i], upper[i])
+        product(At, A, yb, pulled)
+        for j in range(len(x)):
+            xt[j] = move_x(x[j], q[j] + Px[j] - pulled[j], tau[j], l1[j], lb[j], ub[j])
+        product(A, At, xt, Axt)
+        for i in range(len(y)):
+            yt[i] = move_y(y[i], Axt[i], sigma, lower[i], upper[i])
+        state[PRODUCTS] += 2.0
+        if quadratic:
+            product(P, P, xt, Pxt)
+            state[PRODUCTS] += 1.0
+        follow(steps, z, image, anchor, state, rules, 1.0)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def korpelevich(count, matrices, costs, sides, box, steps, z, image, anchor, work, state, rules):
+    """Do up to ``count`` steps in place; stop where line 10 of the paper's Algorithm 2 says so."""
+    A, At, P = matrices
+    q, l1 = costs
+    lower, upper = sides
+    lb, ub = box
+    tau, sigma = steps
+    x, y, Ax, Px = z
+    xt, yt, Axt, Pxt = image
+    pulled, yb = work
+    quadratic = len(P[2]) > 0
+    for _ in range(count):
+        product(At, A, y, pulled)
+        for j in range(len(x)):
+            xt[j] = move_x(x[j], q[j] + Px[j] - pulled[j], tau[j], l1[j], lb[j], ub[j])
+        for i in range(len(y)):
+            yb[i] = move_y(y[i], Ax[i], sigma, lower[i], upper[i])
+        product(A, At, xt, Axt)
+        product(At, A, yb, pulled)
+        if quadratic:
+            product(P, P, xt, Pxt)
+        for i in range(len(y)):
+            yt[i] = move_y(y[i], Axt[i], sigma, lower[i], upper[i])
+        for j in range(len(x)):
+            xt[j] = move_x(x[j], q[j] + Pxt[j] - pulled[j], tau[j], l1[j], lb[j], ub[j])
+        product(A, At, xt, Axt)
+        state[PRODUCTS] += 4.0
+        if quadratic:
+            product(P, P, xt, Pxt)
+            state[PRODUCTS] += 2.0
+        if rules[2] > 0.0 and settled(x, y, image, costs, sides, rules[2], rules[3]):
+            state[STOPPED] = 1.0
+        follow(steps, z, image, anchor, state, rules, 0.0)
+        if state[STOPPED] > 0.0:
+            break
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def settled(x, y, image, costs, sides, eps1, eps2):
+    # both halves move by less than eps1 of their length, and the objectives differ by less than eps2
+    xt, yt, _, Pxt = image
+    q, l1 = costs
+    lower, upper = sides
+    moved_x, long_x, moved_y, long_y, gap = 0.0, 0.0, 0.0, 0.0, 0.0
+    for j in range(len(x)):
+        moved_x += (xt[j] - x[j]) ** 2
+        long_x += xt[j] ** 2
+        gap += (q[j] + Pxt[j]) * xt[j] + l1[j] * abs(xt[j])
+    for i in range(len(y)):
+        moved_y += (yt[i] - y[i]) ** 2
+        long_y += yt[i] ** 2
+        if yt[i] != 0.0:
+            gap -= yt[i] * (lower[i] if yt[i] > 0.0 else upper[i])
+    still = moved_x <= eps1**2 * long_x and moved_y <= eps1**2 * long_y
+    return still and gap < eps2
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def follow(steps, z, image, anchor, state, rules, coupled):
+    # z <- a ((1 + rho) T(z) - rho z) + (1 - a) z0, a = (k + 1) / (k + 2): Halpern's iteration of
+    # the reflected operator; a = 1 and rho = 0 is z <- T(z). Also |T(z) - z| in T's own norm.
+    tau, sigma = steps
+    x, y, Ax, Px = z
+    xt, yt, Axt, Pxt = image
+    x0, y0, Ax0, Px0 = anchor
+    rho = rules[0]
+    a = (state[INNER] + 1.0) / (state[INNER] + 2.0) if rules[1] > 0.0 else 1.0
+    b = 1.0 - a
+    r = 0.0
+    for j in range(len(x)):
+        d, e = xt[j] - x[j], Pxt[j] - Px[j]
+        r += d * d / tau[j] - coupled * d * e
+        x[j] = a * (xt[j] + rho * d) + b * x0[j]
+        Px[j] = a * (Pxt[j] + rho * e) + b * Px0[j]
+    inverse = 1.0 / sigma
+    for i in range(len(y)):
+        d, e = yt[i] - y[i], Axt[i] - Ax[i]
+        r += d * d * inverse - coupled * sigma * e * e
+        y[i] = a * (yt[i] + rho * d) + b * y0[i]
+        Ax[i] = a * (Axt[i] + rho * e) + b * Ax0[i]
+    state[ERROR] = np.sqrt(max(r, 0.0)) if r == r else np.inf
+    if state[INNER] == 0.0:
+        state[FIRST] = state[ERROR]
+    state[INNER] += 1.0
+    state[STEPS] += 1.0

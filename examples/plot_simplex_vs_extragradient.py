@@ -16,7 +16,7 @@ structure = so.Chain().fitted(X, Y)
 data = so.DataSet.of(structure, X, Y)
 solvers = {
     "dual simplex (HiGHS)": so.HiGHS,
-    "extragradient, restarted": so.ExtragradientBackend,
+    "extragradient, alternating": so.ExtragradientBackend,
     "extragradient, as in the paper": lambda: so.ExtragradientBackend(
         variant="paper", max_iter=20_000
     ),

@@ -1,10 +1,14 @@
 r"""Our own first-order method: linear and quadratic masters without a factorisation.
 
-Algorithm 2 of Wang and Shawe-Taylor (2009), modernised (see
-:mod:`structopt.backends.extragradient.solver`). A round starts from the last point, the slacks
-shifted up to the new rows (line 5) and the new multipliers 0 (line 6), with the step, the primal
-weight and the scaling of the round before. Work and memory are those of the rows themselves: a few
-products with A a step.
+The method of :mod:`structopt.backends.extragradient.solver`, certified by the masters' own judge
+(:mod:`.judge`). A round starts from the last point, the new multipliers 0, with the scaling, the
+primal weight and the singular vector (and so the step) of the round before. Work and memory are
+those of the rows themselves: two products with A a step. A presolve would change the rows from
+round to round and is left out.
+
+``variant="paper"`` hands on the iterate itself (lines 2 and 11 of Algorithm 2), raises the slacks
+to the rows that are new (line 5), gives those multipliers 0 (line 6) and starts the first round at
+w = 1 (line 2 of Algorithm 1). Where the first cuts come from is not a backend's to say.
 
 >>> import numpy as np, scipy.sparse as sp
 >>> from types import SimpleNamespace
@@ -22,6 +26,7 @@ products with A a step.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -29,18 +34,23 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from structopt.arrays import Floats
 from structopt.backends.base import Compiled, Status
-from structopt.backends.extragradient.outcome import Callback, Memory, Solution, Variant
-from structopt.backends.extragradient.solver import solve
+from structopt.backends.extragradient.judge import Judge
+from structopt.backends.extragradient.outcome import Callback, Memory, Solution
+from structopt.backends.extragradient.recipe import Variant
+from structopt.backends.extragradient.solver import EVERY, solve
 from structopt.backends.rebuilt import Outcome, RebuiltBackend, Start
 from structopt.errors import InvalidInputError
 from structopt.master.program import Program
+from structopt.master.slacks import Slacks
 
 _STATUS: dict[str, Status] = {
     "optimal": "optimal",
     "max_iter": "inaccurate",
     "time_limit": "inaccurate",
     "callback": "inaccurate",
+    "stopped": "inaccurate",
     "infeasible": "infeasible",
     "unbounded": "unbounded",
 }
@@ -53,11 +63,16 @@ class ExtragradientBackend(RebuiltBackend):
 
     Parameters
     ----------
-    variant : {"restarted", "paper"}
-        "paper" is Algorithm 2 as printed: fixed step, no scaling, its own stopping rule, which may
-        end too early; the certificate judges.
+    variant : {"alternating", "korpelevich", "paper"}
+        See :mod:`structopt.backends.extragradient.solver`. "paper" is Algorithm 2 as printed, with
+        a stopping rule that may end too early; the certificate judges.
+    without : sequence of str
+        Ingredients to leave out (:class:`~structopt.backends.extragradient.recipe.Recipe`).
     max_iter : int
         Steps of one solve; one that needs more is "inaccurate".
+    eps1, eps2 : float, optional
+        Tolerances of the paper's rule: relative movement of both halves, difference of the
+        objectives. Default: the tolerance of the solve.
     every : int
         Steps between two looks at the gap.
     callback : callable, optional
@@ -73,31 +88,40 @@ class ExtragradientBackend(RebuiltBackend):
     def __init__(
         self,
         *,
-        variant: Variant = "restarted",
+        variant: Variant = "alternating",
+        without: Sequence[str] = (),
         max_iter: int = 200_000,
-        every: int = 64,
+        eps1: float | None = None,
+        eps2: float | None = None,
+        every: int = EVERY,
         callback: Callback | None = None,
     ) -> None:
-        self.variant, self.max_iter = variant, max_iter
+        self.variant, self.without, self.max_iter = variant, without, max_iter
+        self.eps1, self.eps2 = eps1, eps2
         self.every, self.callback = every, callback
 
     def start(self, master: Compiled) -> None:
         """Take the static rows and forget earlier scales."""
         super().start(master)
         self._memory: Memory | None = None
+        self._solved: int | None = None
 
     def delete(self, keep: NDArray[np.bool_]) -> None:
         """Keep only the cut rows where ``keep`` is true."""
         super().delete(keep)
+        static = np.ones(len(self._columns.program.lower), dtype=bool)
+        every = np.concatenate([static, keep])
         if self._memory is not None:
-            known = len(self._memory.scale.rows)
-            static = np.ones(len(self._columns.program.lower), dtype=bool)
-            self._memory = self._memory.keep(np.concatenate([static, keep])[:known])
+            self._memory = self._memory.keep(every[: len(self._memory.scale.rows)])
+        if self._solved is not None:
+            self._solved = int(np.sum(every[: self._solved]))
 
     def _optimise(
         self, problem: Program, start: Start, tolerance: float, time_limit: float | None
     ) -> Outcome:
         form = replace(problem, P=sp.csr_array(problem.P))
+        if self.variant == "paper":
+            start = self._as_printed(form, start[0].copy()), start[1]
         try:
             found = self._solve(form, start, tolerance, time_limit)
         except InvalidInputError as error:
@@ -105,26 +129,42 @@ class ExtragradientBackend(RebuiltBackend):
             return Outcome("failed", *nothing, 0, str(error))
         status: Any = _STATUS[found.status]
         if status in ("optimal", "inaccurate"):
-            self._memory = found.memory
+            self._memory, self._solved = found.memory, len(form.lower)
         message = (
             f"Extragradient: {found.status.replace('_', ' ')} after {found.iterations} steps, "
-            f"certified gap {found.error:.1e}."
+            f"certified gap {found.error:.1e}. {found.reason}"
         )
-        return Outcome(status, found.x, found.y, found.iterations, message)
+        return Outcome(status, found.x, found.y, found.iterations, message.strip())
 
     def _solve(
         self, form: Program, start: Start, tolerance: float, time_limit: float | None
     ) -> Solution:
+        eps1, eps2 = (tolerance if e is None else e for e in (self.eps1, self.eps2))
         return solve(
             form,
             tolerance=tolerance,
             max_iter=self.max_iter,
             time_limit=time_limit,
             variant=self.variant,
+            without=sorted({*self.without, "presolve"}),
             start=start,
             memory=self._memory,
-            floor=_FLOOR,
-            stationary=False,
+            check=lambda problem: Judge(problem, _FLOOR),
+            eps=(eps1, eps2),
             every=self.every,
             callback=self.callback,
         )
+
+    def _as_printed(self, form: Program, x: Floats) -> Floats:
+        """Return w = 1 before anything was solved; then the slacks raised to the new rows."""
+        if self._solved is None:
+            program = self._columns.program
+            x[self._columns.places(np.arange(program.size)[program.weights])] = 1.0
+        short = np.zeros(len(x), dtype=bool)
+        short[form.slacks] = True
+        value = form.A @ x
+        new = np.arange(len(value)) >= (self._solved or 0)
+        below = np.where(new, form.lower - value, -np.inf)
+        above = np.where(new, value - form.upper, -np.inf)
+        Slacks.of(form.A, short).lift(x, x.copy(), below, above)
+        return x

@@ -4,13 +4,14 @@ With x clipped to its bounds, y to the signs that its rows allow, and r = q + P 
 
     primal residual   |what A x misses of lower and upper| / (1 + |sides|)
     dual residual     |r where no bound holds the column| / (1 + |q|)
-    gap               |f(x) - D| / (1 + |f(x)| + |D|),   D = lower.y+ - upper.y- - 1/2 x'Px + bounds,
+    gap               |f(x) - D| / (1 + |f(x)| + |D|)
+    D                 lower.y+ - upper.y- - 1/2 x'P x + what the bounds add,
 
 Euclidean norms, as in PDLP and as every solver is measured by in the docs. A reduced cost r_j > 0
 is held by a lower bound, r_j < 0 by an upper one, and adds ``r_j lb_j`` or ``r_j ub_j`` to D. By a
 second reading (PDLP's) a bound that is farther from x_j than 0 is no bound: then r_j is residual.
-The better reading counts, the error is the largest of the three. With both residuals 0, D is a lower
-bound of the optimum; a bound so large that it means "none" makes the first reading useless.
+The better reading counts, the error is the largest of the three. With both residuals 0, D is a
+lower bound of the optimum; a bound so large that it means "none" makes the first reading useless.
 
 >>> import scipy.sparse as sp
 >>> p = Program(P=sp.csr_array((2, 2)), q=np.ones(2), l1=np.zeros(2), A=sp.csr_array([[1.0, 2.0]]),
@@ -117,12 +118,12 @@ class Residuals:
         residuals(*self._matrices, *self._fixed, (x, y, Ax, Px), self._pulled, out)
         if not np.all(np.isfinite(out)):  # iterates that ran away
             return Quick(np.inf, np.inf, np.inf, -np.inf, np.inf)
-        primal, value = out[PRIMAL] / self._right, out[VALUE]
+        primal, value = float(out[PRIMAL] / self._right), float(out[VALUE])
         readings = [
             (max(d, _gap(value, bound)), d, bound)
             for d, bound in (
-                (out[DUAL] / self._cost, out[BOUND]),
-                (out[FAR_DUAL] / self._cost, out[FAR_BOUND]),
+                (float(out[DUAL] / self._cost), float(out[BOUND])),
+                (float(out[FAR_DUAL] / self._cost), float(out[FAR_BOUND])),
             )
         ]
         error, dual, bound = min(readings)

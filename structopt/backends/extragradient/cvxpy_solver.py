@@ -12,6 +12,7 @@ r"""The extragradient method as a solver of CVXPY: any linear or quadratic probl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -25,7 +26,9 @@ from cvxpy.reductions.solvers.qp_solvers.qp_solver import QpSolver
 
 from structopt.arrays import Floats
 from structopt.backends.extragradient import solver
-from structopt.backends.extragradient.outcome import Callback, Iterate, Memory, Variant
+from structopt.backends.extragradient.outcome import Callback, Memory
+from structopt.backends.extragradient.progress import Table
+from structopt.backends.extragradient.recipe import Variant
 from structopt.errors import InvalidInputError
 from structopt.master.program import Program
 from structopt.parameters import Parameters
@@ -35,11 +38,14 @@ _STATUS = {
     "max_iter": s.USER_LIMIT,
     "time_limit": s.USER_LIMIT,
     "callback": s.USER_LIMIT,
+    "stopped": s.USER_LIMIT,
     "infeasible": s.INFEASIBLE,
     "unbounded": s.UNBOUNDED,
 }
 _NEARLY = 1e3
 """A solve that ends at a limit within this many tolerances is "optimal_inaccurate"."""
+_SYNONYMS = {"max_iters": "max_iter", "eps": "tol", "time_limit_secs": "time_limit"}
+"""What other solvers of CVXPY call the same options."""
 
 
 class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
@@ -51,24 +57,31 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
     Parameters
     ----------
     tol : float
-        Relative certified gap (below an objective of 1: absolute), and the largest violation of a
-        row or a reduced cost relative to 1 + |its right-hand side|.
+        Largest relative primal and dual residual and gap of the answer, recomputed from the problem
+        as given (:mod:`structopt.backends.extragradient.certificate`). Also ``eps``.
     max_iter : int
+        Also ``max_iters``.
     time_limit : float, optional
         Seconds.
-    variant : {"restarted", "paper"}
+    variant : {"alternating", "korpelevich", "paper"}
         See :mod:`structopt.backends.extragradient.solver`.
+    without : sequence of str
+        Ingredients to leave out: "presolve", "scaling", ...
+        (:class:`~structopt.backends.extragradient.recipe.Recipe`).
     every : int
-        Steps between two looks at the gap.
+        Steps between two looks at the residuals.
     callback : callable, optional
         Gets an :class:`~structopt.backends.extragradient.outcome.Iterate` at every look; a true
         answer ends the solve.
 
     Notes
     -----
-    ``warm_start=True`` starts from the last solution of the same `cvxpy.Problem` with its step and
-    scaling. At a limit the status is "user_limit", or "optimal_inaccurate" if the certified gap is
-    within 1,000 times `tol`; the point is there in both cases.
+    ``verbose=True`` logs a table of progress. ``warm_start=True`` starts from the last solution of
+    the same `cvxpy.Problem`, with its scaling, weight and step. At a limit the status is
+    "user_limit", or "optimal_inaccurate" if the error is within 1,000 times `tol`; the point is
+    there in both cases. "infeasible" and "unbounded" are proved by a ray.
+    ``problem.solver_stats`` has the time, the steps, and in ``extra_stats`` the
+    :class:`~structopt.backends.extragradient.outcome.Solution` with residuals, products and ray.
     """
 
     MIP_CAPABLE = False
@@ -78,14 +91,16 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         self,
         *,
         tol: float = 1e-6,
-        max_iter: int = 1_000_000,
+        max_iter: int = 10_000_000,
         time_limit: float | None = None,
-        variant: Variant = "restarted",
-        every: int = 64,
+        variant: Variant = "alternating",
+        without: Sequence[str] = (),
+        every: int = solver.EVERY,
         callback: Callback | None = None,
     ) -> None:
         self.tol, self.max_iter, self.time_limit = tol, max_iter, time_limit
-        self.variant, self.every, self.callback = variant, every, callback
+        self.variant, self.without = variant, without
+        self.every, self.callback = every, callback
 
     def __eq__(self, other: object) -> bool:
         # CVXPY keeps a compiled problem, and the last solution, for as long as the solver is equal
@@ -118,7 +133,8 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         solver_cache: Any = None,
     ) -> Any:
         """Solve CVXPY's standard form; called by CVXPY."""
-        options = self.get_params() | dict(solver_opts)
+        given = {_SYNONYMS.get(name, name): value for name, value in solver_opts.items()}
+        options: dict[str, Any] = self.get_params() | given
         unknown = sorted(set(options) - set(self.get_params()))
         if unknown:
             raise SolverError(
@@ -127,8 +143,8 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         options["tolerance"] = options.pop("tol")
         problem = _problem(data)
         if verbose:
-            options["callback"] = _told(options["callback"])
-            s.LOGGER.info(f"{self!r}: {len(problem.q)} columns, {len(problem.lower)} rows")
+            table = Table(s.LOGGER.info, problem, options["callback"])
+            options["callback"] = table
         start, memory = self._cached(problem, solver_cache if warm_start else None)
         try:
             found = solver.solve(problem, start=start, memory=memory, **options)
@@ -136,7 +152,7 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
                 # a ray of descent proves nothing where no point is feasible: asked without costs
                 nothing = np.zeros(len(problem.q))
                 bare = replace(problem, P=sp.csr_array(problem.P.shape), q=nothing, l1=nothing)
-                options |= {"callback": None, "variant": "restarted"}
+                options |= {"callback": None, "variant": "alternating"}
                 if solver.solve(bare, **options).status == "infeasible":
                     found = replace(found, status="infeasible")
         except InvalidInputError as error:
@@ -145,7 +161,7 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         if status == s.USER_LIMIT and found.error <= _NEARLY * options["tolerance"]:
             status = s.OPTIMAL_INACCURATE
         if verbose:
-            s.LOGGER.info(f"{found.status} after {found.iterations} steps, error {found.error:.1e}")
+            table.end(found)
         if solver_cache is not None and status in s.SOLUTION_PRESENT:
             solver_cache[self.name()] = found
         return {"status": status, "found": found}
@@ -176,7 +192,8 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         self, problem: Program, cache: Any
     ) -> tuple[tuple[Floats, Floats] | None, Memory | None]:
         found = None if cache is None else cache.get(self.name())
-        if found is None or (len(found.x), len(found.y)) != (len(problem.q), len(problem.lower)):
+        shape = len(problem.q), len(problem.lower)
+        if found is None or (len(found.x), len(found.y)) != shape:
             return None, None
         return (found.x, found.y), found.memory
 
@@ -196,20 +213,3 @@ def _problem(data: Any) -> Program:
         lb=np.full(n, -np.inf) if lb is None else np.asarray(lb, dtype=np.float64),
         ub=np.full(n, np.inf) if ub is None else np.asarray(ub, dtype=np.float64),
     )
-
-
-def _told(callback: Callback | None) -> Callback:
-    """Return the callback with a line to CVXPY's log at looks 1, 2, 4, 8, ..."""
-    looks = 0
-
-    def tell(iterate: Iterate) -> bool | None:
-        nonlocal looks
-        looks += 1
-        if looks & (looks - 1) == 0:
-            s.LOGGER.info(
-                f"step {iterate.iteration:8d}  primal {iterate.primal: .6e}  "
-                f"dual {iterate.dual: .6e}  error {iterate.error:.1e}  restarts {iterate.restarts}"
-            )
-        return None if callback is None else callback(iterate)
-
-    return tell

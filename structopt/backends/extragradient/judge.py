@@ -40,19 +40,18 @@ class Judge:
     problem : Program
     floor : float
         Objective below which the gap counts as absolute.
-    stationary : bool
-        Whether the slope of a quadratic must vanish at x itself, to the tolerance. Otherwise a gap
-        of g suffices, which leaves x within about sqrt(g) of the solution.
+
+    Notes
+    -----
+    Where P is diagonal a gap of g suffices, which leaves x within about sqrt(g) of the solution.
     """
 
-    def __init__(self, problem: Program, floor: float = 1.0, *, stationary: bool = False) -> None:
+    def __init__(self, problem: Program, floor: float = 1.0) -> None:
         self.problem, self.floor = problem, floor
         p = problem
         curvature = p.diagonal
-        self._linearised = curvature is None or (stationary and p.P.nnz > 0)
-        if curvature is None or self._linearised:
-            curvature = np.zeros(len(p.q))
-        self._curvature = curvature
+        self._linearised = curvature is None
+        self._curvature = np.zeros(len(p.q)) if curvature is None else curvature
         self._floor, self._ceiling = resting_range(p, self._curvature == 0)
         self._row_scale = 1.0 + sizes(p.lower, p.upper)
         self._rests = not self._linearised and np.max(self._beyond(p.q), initial=0.0) <= 0.0
@@ -125,4 +124,3 @@ class Judge:
         z = resting_points(reduced, k, p.l1, p.lb, p.ub)
         z = np.where(np.isfinite(z), z, 0.0)
         return float(np.sum(0.5 * k * z * z + reduced * z + p.l1 * np.abs(z)))
-

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from numpy.typing import NDArray
 from scipy.sparse.linalg import minres
 
 from structopt.arrays import Floats
@@ -46,8 +45,7 @@ class Polish:
         self.problem, self._At = problem, At
         self._matrices = parts(problem.A), parts(At)
         self._equation = problem.lower == problem.upper
-        self._free: NDArray[np.bool_] | None = None
-        self._held = self._equation
+        self._free = self._held = np.zeros(0, dtype=bool)
         self.spent = 0
 
     def polished(self, point: Point, products: float) -> Point | None:
@@ -57,7 +55,9 @@ class Polish:
         free = (x > p.lb) & (x < p.ub) & ((p.l1 == 0) | (x != 0))
         held = (y != 0) | self._equation
         before, self._free = self._free, free
-        changes = np.inf if before is None else np.sum(free != before) + np.sum(held != self._held)
+        changes = np.inf
+        if len(before):
+            changes = np.sum(free != before) + np.sum(held != self._held)
         self._held = held
         if changes > NEAR * (len(x) + len(y)) or SHARE * products <= self.spent:
             return None

@@ -48,7 +48,9 @@ Pair = tuple[Floats, Floats]
 class Pass(Protocol):
     """One reduction: the problem after it, and the way back."""
 
-    problem: Program
+    @property
+    def problem(self) -> Program:
+        """What is left."""
 
     def into(self, x: Floats, y: Floats) -> Pair:
         """Return a pair of the problem before as one of the problem left."""
@@ -92,7 +94,8 @@ def presolve(problem: Program) -> Reduction:
     """Reduce a problem; only what holds for its columns without l1 terms is used."""
     A = sp.csr_array(problem.A)
     A.eliminate_zeros()
-    current, passes = replace(problem, A=A, P=sp.csr_array(problem.P)), []
+    current = replace(problem, A=A, P=sp.csr_array(problem.P))
+    passes: list[Pass] = []
     for _ in range(3):
         rules = Rules(current)
         if rules.conflict is not None:
@@ -100,13 +103,16 @@ def presolve(problem: Program) -> Reduction:
             y = np.zeros(len(current.lower))
             y[row] = sign
             y = rules.undo_conflict(y)
-            return Reduction(current, proof=Reduction(current, tuple(passes)).back(
-                np.zeros(len(current.q)), y, ray=True
-            )[1])
+            return Reduction(
+                current,
+                proof=Reduction(current, tuple(passes)).back(np.zeros(len(current.q)), y, ray=True)[
+                    1
+                ],
+            )
         found: list[Pass] = [rules] if rules.changed else []
         current = rules.problem
-        for kind in (doubletons.Doubletons, duplicates.Duplicates):
-            step = kind.of(current)
+        for find in (doubletons.Doubletons.of, duplicates.Duplicates.of):
+            step: Pass | None = find(current)
             if step is not None:
                 found.append(step)
                 current = step.problem

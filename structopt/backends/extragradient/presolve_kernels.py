@@ -80,7 +80,7 @@ def look_at_rows(A, lower, upper, lb, ub, rows, cols, in_row, in_column, rec, co
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def bound_of(A, i, lower, upper, lb, ub, cols, rec, count):
-    # a row with one column bounds it; the row's reach was looked at: the bounds cannot cross by much
+    # a row with one column bounds it; its reach was looked at: the bounds cannot cross by much
     ap, ai, ad = A
     for e in range(ap[i], ap[i + 1]):
         j, a = ai[e], ad[e]
@@ -262,7 +262,9 @@ def undo_all(A, C, P, q, cols, rec, count, x, y, ray):
                 if cols[ai[e]]:
                     v += ad[e] * x[ai[e]]
                     q[ai[e]] += shift * ad[e]
-            value = v + a * within(0.0, rec[k, 7], rec[k, 8], ray)  # with x_j as near to 0 as can be
+            value = v + a * within(
+                0.0, rec[k, 7], rec[k, 8], ray
+            )  # with x_j as near to 0 as can be
             if y[i] > 0.0:
                 value = 0.0 if ray else rec[k, 5]
             elif y[i] < 0.0:

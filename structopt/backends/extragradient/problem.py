@@ -4,14 +4,14 @@ r"""The problem, and the saddle point that the method looks for.
 
 is, with one multiplier y a row (y > 0 pushes from the lower side, y < 0 from the upper one),
 
-    min over lb <= x <= ub, max over y  of  1/2 x'P x + q.x + l1.|x| - y.(A x) + lower.y+ - upper.y-.
+    min over lb <= x <= ub, max over y  1/2 x'P x + q.x + l1.|x| - y.(A x) + lower.y+ - upper.y-.
 
 The form is :class:`structopt.master.program.Program`, as for every backend; here is what a solver
 must know of it before it starts.
 
 >>> import scipy.sparse as sp
 >>> p = Program(P=sp.csr_array((1, 1)), q=np.ones(1), l1=np.zeros(1), A=sp.csr_array([[2.0]]),
-...             lower=np.array([3.0]), upper=np.array([1e20]), lb=np.zeros(1), ub=np.full(1, np.inf))
+...             lower=np.array([3.0]), upper=np.array([1e20]), lb=np.zeros(1), ub=np.ones(1))
 >>> checked(p).upper  # what is written as 1e20 is no bound
 array([inf])
 """

@@ -67,9 +67,10 @@ class Ray:
 def infeasibility(problem: Program, y: Floats) -> Ray | None:
     """Measure multipliers as a proof that no x satisfies all rows and bounds."""
     p = problem
-    y = _unit(one_sided(y, p.lower, p.upper))
-    if y is None:
+    unit = _unit(one_sided(y, p.lower, p.upper))
+    if unit is None:
         return None
+    y = unit
     slope = -(p.A.T @ y)
     at = np.where(slope > 0, p.lb, p.ub)
     held = np.isfinite(at)
@@ -86,9 +87,11 @@ def infeasibility(problem: Program, y: Floats) -> Ray | None:
 def descent(problem: Program, d: Floats) -> Ray | None:
     """Measure a direction as a proof that the objective falls for ever, if any x is feasible."""
     p = problem
-    d = _unit(one_sided(d, -p.ub, -p.lb))  # along d > 0 no upper bound may stand, and so on
-    if d is None:
+    d = np.where(np.isfinite(p.lb), np.maximum(d, 0.0), d)
+    unit = _unit(np.where(np.isfinite(p.ub), np.minimum(d, 0.0), d))
+    if unit is None:
         return None
+    d = unit
     terms = p.q * d
     value = -float(terms.sum() + p.l1 @ np.abs(d))
     if value <= ROUNDING * float(np.abs(terms).sum()):

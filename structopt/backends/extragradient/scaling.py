@@ -56,7 +56,12 @@ class Scale:
 
     @classmethod
     def of(
-        cls, problem: Program, before: Scale | None = None, *, matrix: bool = True, norms: bool = True
+        cls,
+        problem: Program,
+        before: Scale | None = None,
+        *,
+        matrix: bool = True,
+        norms: bool = True,
     ) -> Scale:
         """Scale a problem, from the scales of an earlier solve with fewer rows and columns.
 
@@ -111,9 +116,7 @@ def _scaled(A: Any, rows: Floats, columns: Floats) -> Any:
     return sp.csr_array((data, A.indices, A.indptr), shape=A.shape)
 
 
-def _pass(
-    p: Program, rows: Floats, columns: Floats, *, largest: bool
-) -> tuple[Floats, Floats]:
+def _pass(p: Program, rows: Floats, columns: Floats, *, largest: bool) -> tuple[Floats, Floats]:
     of_row, of_column = np.zeros(len(rows)), np.zeros(len(columns))
     magnitudes(parts(p.A), rows, columns, largest, of_row, of_column)
     if p.P.nnz:

@@ -189,9 +189,7 @@ class _Run:
         self._stand_at(start)
 
     # ------------------------------------------------------------------ before the first step
-    def _find_steps(
-        self, variant: Variant, memory: Memory | None, before: Memory | None
-    ) -> None:
+    def _find_steps(self, variant: Variant, memory: Memory | None, before: Memory | None) -> None:
         s = self.scaled
         self.direction = np.zeros(0)
         if self.paper:
@@ -257,9 +255,9 @@ class _Run:
             due = self.recipe.restarts and self.restart.due(
                 self.state[ERROR], self.state[FIRST], self.state[INNER], self.state[STEPS]
             )
-            if due or self.looked & (self.looked - 1) == 0:
-                if (ended := self._proved()) is not None:
-                    return ended
+            now = due or self.looked & (self.looked - 1) == 0
+            if now and (ended := self._proved()) is not None:
+                return ended
             if not self.state[ERROR] <= GROWTH * self.state[FIRST]:
                 self._turn_back()
             elif due and self._restart(quick, tolerance):

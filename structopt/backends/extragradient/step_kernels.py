@@ -154,7 +154,7 @@ def korpelevich(count, matrices, costs, sides, box, steps, z, image, anchor, wor
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def settled(x, y, image, costs, sides, eps1, eps2):
-    # both halves move by less than eps1 of their length, and the objectives differ by less than eps2
+    # both halves move by less than eps1 of their length, and the objectives differ by under eps2
     xt, yt, _, Pxt = image
     q, l1 = costs
     lower, upper = sides

@@ -27,7 +27,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from structopt.backends.extragradient.judge import Judge
-from structopt.backends.extragradient.outcome import Iterate, Variant
+from structopt.backends.extragradient.outcome import Iterate
+from structopt.backends.extragradient.recipe import Variant
 from structopt.backends.extragradient.solver import solve
 from structopt.errors import StructoptError
 from structopt.lab.bench import lp_solvers
@@ -103,7 +104,7 @@ class ExtragradientBench(Bench):
         """Compile, and learn the master."""
         if not self._masters:
             small = _master(Size(6, 10, 3, 1.0))
-            for variant in ("paper", "restarted"):
+            for variant in ("paper", "alternating"):
                 _watched(small, 1.0, variant)
         if cell["master"] not in self._masters:
             self._masters[cell["master"]] = _master(self.sizes[cell["master"]])
@@ -227,7 +228,10 @@ def _watched(master: Program, limit: float, variant: Variant) -> Run:
 
     # no rule of the solver's own may end it: the watch does
     endless = 2**62
-    solve(master, tolerance=-1.0, variant=variant, floor=_FLOOR, max_iter=endless, callback=watch)
+    solve(
+        master, tolerance=-1.0, variant=variant, without=["presolve"], max_iter=endless,
+        check=lambda problem: Judge(problem, _FLOOR), callback=watch,
+    )  # fmt: skip
     return Run(reached, best, late=len(reached) < len(GAPS))
 
 
@@ -260,7 +264,7 @@ def _targeted(
 
 SOLVERS: dict[str, Callable[[Program, float], Run]] = {
     "paper": lambda master, limit: _watched(master, limit, "paper"),
-    "ours": lambda master, limit: _watched(master, limit, "restarted"),
+    "ours": lambda master, limit: _watched(master, limit, "alternating"),
     "simplex": lambda master, limit: _once(master, limit, "simplex"),
     "ipm": lambda master, limit: _once(master, limit, "ipm"),
     "HiGHS PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.highs_pdlp),

@@ -46,6 +46,12 @@ from structopt.methods.saddle.compact import Compact as Compact
 from structopt.methods.em import EM as EM
 from structopt.methods.online.perceptron import Perceptron as Perceptron
 from structopt.methods.online.mira import MIRA as MIRA
+from structopt.methods.outer.latent import Latent as Latent
+from structopt.methods.outer.ramp import RampLoss as RampLoss
+from structopt.methods.outer.reweighted_l1 import ReweightedL1 as ReweightedL1
+from structopt.methods.outer.transductive import Transductive as Transductive
+from structopt.methods.outer.transductive import SelfTraining as SelfTraining
+from structopt.methods.outer.loop import OuterLoop as OuterLoop
 from structopt.learn.estimator import StructuredClassifier as StructuredClassifier
 from structopt.learn.kernels import KernelMachine as KernelMachine
 from structopt.learn.schemes import ConstraintScheme as ConstraintScheme
@@ -65,6 +71,7 @@ from structopt.report.html import write_comparison as write_comparison
 from structopt.lab.compare.compare import compare_backends as compare_backends
 from structopt.structures.base.structure import Structure as Structure
 from structopt.formulations.base import Formulation as Formulation
+from structopt.methods.outer.nonconvex import NonConvex as NonConvex
 from structopt.backends.base import Backend as Backend
 from structopt.methods.method import Method as Method
 from structopt.structures.base.oracles import Oracle as Oracle
@@ -79,6 +86,9 @@ from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result
 from structopt.learn.explain import Explanation as Explanation
 from structopt.run.events import Round as Round
+from structopt.methods.outer.nonconvex import ConvexBound as ConvexBound
+from structopt.methods.outer.loop import OuterResult as OuterResult
+from structopt.methods.outer.loop import OuterStep as OuterStep
 from structopt.run.limits import Limits as Limits
 from structopt.methods.state import State as State
 from structopt.learn.path import RegularizationPath as RegularizationPath

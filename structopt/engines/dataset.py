@@ -6,6 +6,7 @@ backend is active. The master problem sees only the answers.
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import logging
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, count
 from structopt.errors import InvalidInputError, OracleError, StructoptError
@@ -129,6 +131,52 @@ class DataSet:
             found = self.shards[of].single(i - int(self.starts[of]))
             self._singles[i] = found
         return found
+
+    # ------------------------------------------------------------------ what outer loops change
+    def changed(self, shards: Sequence[Shard], sample_weight: Floats | None = None) -> DataSet:
+        """Return the same examples, each shard in another form over its own base."""
+        other = copy.copy(self)
+        other.shards, other._singles = list(shards), [None] * self.n_examples
+        vars(other).pop("_content", None)
+        if sample_weight is not None:
+            other.sample_weight = sample_weight
+        return other
+
+    def anchored(self, answers: Sequence[Answers]) -> DataSet:
+        """Return the examples with delta measured from other outputs than gold; losses stay."""
+        pairs = zip(self.shards, answers, strict=True)
+        return self.changed([shard.anchored(answer.outputs) for shard, answer in pairs])
+
+    def completed(self, weights: Floats) -> DataSet:
+        """Return the examples with what is unknown of gold chosen as these weights like best."""
+        return self.changed([shard.completed(weights) for shard in self.shards])
+
+    def relabelled(self, weights: Floats) -> DataSet:
+        """Return the examples completed, and what was unknown charged as any gold part is."""
+        return self.changed([shard.relabelled(weights) for shard in self.shards])
+
+    def moved_from(self, other: DataSet) -> Directions:
+        """Return phi(anchor here) - phi(anchor there) of every example of the same data."""
+        before = [Answers(shard.anchor, np.zeros(0), np.zeros(0)) for shard in other.shards]
+        return self.directions(before, np.arange(self.n_examples))
+
+    @property
+    def unknown(self) -> NDArray[np.bool_]:
+        """Which examples have a gold output that is known in part only."""
+        return np.concatenate([shard.unknown for shard in self.shards])
+
+    def note(self) -> str:
+        """Return what a certificate should say about the gold outputs; usually nothing."""
+        if not (open_ := int(self.unknown.sum())):
+            return ""
+        return (
+            f"{open_} gold outputs are known in part: the rest was completed and held fixed, a "
+            "convex upper bound of the latent objective"
+        )
+
+    def argmax(self, weights: Floats) -> list[Answers]:
+        """Return every shard's best outputs, without the loss."""
+        return [shard.argmax(weights) for shard in self.shards]
 
     def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         """One pass: every shard's answers, in order."""

@@ -11,7 +11,7 @@ import inspect
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
 
@@ -35,7 +35,7 @@ from structopt.run.events import Round, relative
 from structopt.run.interrupts import Interrupted, held_back
 from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
-from structopt.structures.base.oracles import Oracle
+from structopt.structures.base.oracles import Oracle, loss_augmented, worst
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
@@ -286,6 +286,10 @@ class Method(ABC):
         """Return what else a reader of the certificate should know."""
         return "" if self._proven else UNPROVEN
 
+    def _notes(self) -> tuple[str, ...]:
+        """Return what the structure and the data have to say."""
+        return self.structure.note(), self.data.note()
+
     def _certain(self) -> bool:
         """Return whether both bounds are proofs."""
         return self._proven
@@ -312,7 +316,7 @@ class Method(ABC):
             abs_tolerance=self.limits.abs_tol,
             residual=best.residual,
             exact=self.structure.exact and self._certain(),
-            note="; ".join(filter(None, (note, self._caveat, self.structure.note(), unsaved))),
+            note="; ".join(filter(None, (note, self._caveat, *self._notes(), unsaved))),
         )
         return Result(
             weights=best.weights,
@@ -351,6 +355,8 @@ class Method(ABC):
     def _check_abilities(self, who: str, *oracles: Oracle) -> None:
         """Refuse oracles that the structure cannot answer."""
         offered = self.structure.abilities()
+        if self.data.unknown.any():
+            check_partial(who, oracles)
         for oracle in oracles:
             if oracle.needs not in offered:
                 raise IncompatibleError(
@@ -358,3 +364,14 @@ class Method(ABC):
                     f"{oracle.needs!r}; {type(self.structure).__name__} offers {sorted(offered)}. "
                     f"{self.structure.why_not(oracle.needs)}".rstrip()
                 )
+
+
+def check_partial(who: str, oracles: Sequence[Oracle]) -> None:
+    """Refuse questions about outputs other than gold where gold is known in part only."""
+    for oracle in oracles:
+        if oracle not in (loss_augmented, worst):
+            raise IncompatibleError(
+                f"{who} asks {oracle.name!r} ({oracle.question}), and some gold outputs are known "
+                "in part only: there is no one output to differ from. Use a margin-rescaled "
+                "formulation, such as M3N or StructSVM(rescale='margin')."
+            )

@@ -29,11 +29,12 @@ def make(name: str) -> type[Method]:
     >>> make("auto").name, make("perceptron").name
     ('cutting-plane', 'perceptron')
     """
-    for entry in of_kind("method"):
+    for entry in of_kind("method", "outer"):
         if name in (entry.key, "auto"):
             found: type[Method] = entry.load()
             return found
-    raise InvalidInputError(f"Unknown method {name!r}; choose from {['auto', *names()]}.")
+    known = ["auto", *names(), "outer"]
+    raise InvalidInputError(f"Unknown method {name!r}; choose from {known}.")
 
 
 def is_online(name: str) -> bool:

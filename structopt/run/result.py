@@ -14,6 +14,7 @@ from structopt.run.events import Round
 Stop = Literal[
     "optimal",
     "separated",
+    "stationary",
     "early_stopping",
     "max_iter",
     "time_limit",
@@ -25,6 +26,7 @@ Stop = Literal[
 STATUSES: dict[Stop, str] = {
     "optimal": "The certified gap reached the tolerance.",
     "separated": "An epoch made no mistake.",
+    "stationary": "No convex upper bound leads lower by more than the tolerance.",
     "early_stopping": "Weights got no better on validation data for long; these were the best.",
     "max_iter": "The limit on rounds was reached first.",
     "time_limit": "The time limit was reached first.",

@@ -55,7 +55,7 @@ def test_names_are_unique_and_kinds_are_complete():
     listed = [entry.name for entry in names.NAMES]
     assert len(listed) == len(set(listed))
     for entry in names.NAMES:
-        assert (entry.key != "") == (entry.kind in ("backend", "method"))
+        assert (entry.key != "") == (entry.kind in ("backend", "method", "outer"))
         loaded = entry.load()
         if entry.key:
             assert loaded.name == entry.key

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,11 +19,15 @@ from structopt.structures.base.shard import Answers, Shard
 class ExampleShard(Shard):
     """Examples of any structure, asked one at a time through its per-example methods."""
 
-    each = ("X", "Y")
+    each = ("X", "Y", "reference")
     base = UNIT
 
-    def __init__(self, structure: Any, X: Any, Y: Sequence[Any], start: int) -> None:
+    def __init__(
+        self, structure: Any, X: Any, Y: Sequence[Any], start: int, whole: Any = None
+    ) -> None:
         self.structure, self.Y, self.start = structure, Y, start
+        self.reference = Y if whole is None else whole
+        """What directions are measured from: gold, with a completion of what is unknown."""
         self.X = [X[[i]] for i in range(X.shape[0])] if sp.issparse(X) else X
         self.n_examples = len(Y)
 
@@ -87,6 +92,23 @@ class ExampleShard(Shard):
         every = zip(outputs[:ranks], loss[:ranks], score[:ranks], strict=True)
         return [Answers(*ranked) for ranked in every]
 
+    @property
+    def anchor(self) -> Any:
+        """The outputs that directions are measured from."""
+        return self.reference
+
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same examples with delta measured from ``outputs``; losses stay."""
+        moved = copy.copy(self)
+        moved.reference = outputs
+        return moved
+
+    def completed(self, weights: Floats) -> Self:
+        """Return the examples with what is unknown of gold chosen as these weights like best."""
+        complete = self.structure.complete
+        pairs = zip(self.X, self.Y, strict=True)
+        return self.anchored([complete(x, weights, y) for x, y in pairs])
+
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of ``outputs[which]``, entry by entry."""
         rows = [self._delta(int(i), outputs[i]) for i in which]
@@ -94,13 +116,13 @@ class ExampleShard(Shard):
 
     def content(self) -> Iterator[Any]:
         """Yield the features of the gold outputs."""
-        for x, y in zip(self.X, self.Y, strict=True):
+        for x, y in zip(self.X, self.reference, strict=True):
             row = as_row(self.structure.joint_features(x, y))
             yield from (row.data, row.indices)
 
     def _delta(self, i: int, y: Any) -> Any:
-        features = self.structure.joint_features
-        return sp.csr_array(as_row(features(self.X[i], self.Y[i])) - as_row(features(self.X[i], y)))
+        features, good = self.structure.joint_features, self.reference[i]
+        return sp.csr_array(as_row(features(self.X[i], good)) - as_row(features(self.X[i], y)))
 
 
 def check_given(y: Any, structure: Any, method: str, example: int) -> None:

@@ -35,10 +35,22 @@ class LabelledShard(Shard):
     known: Ints | None = None
     rates: Floats | None = None
     n_labels: int
+    offsets: Ints
+    """Where each example begins, if gold is stacked."""
 
     @abstractmethod
     def _within(self, weights: Floats, allowed: Any) -> Ints:
         """Return every example's best labels among those allowed, [..., label] -> bool."""
+
+    @property
+    def unknown(self) -> Any:
+        """Which examples have labels that are unknown."""
+        if self.known is None:
+            return super().unknown
+        open_ = self.known < 0
+        if len(open_) == self.n_examples:
+            return open_.any(axis=1) if open_.ndim > 1 else open_
+        return np.logical_or.reduceat(open_, self.offsets[:-1])
 
     def anchored(self, outputs: Any) -> Self:
         """Return the same examples with delta measured from ``outputs``; losses stay."""

@@ -156,6 +156,11 @@ class PackedStructure(Structure):
         self._check("marginals")
         return self.pack(X, None).marginals(weights) if count(X) else []
 
+    def complete(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the best output that agrees with what is known of gold."""
+        shard = self.pack(self.one(x), [gold]).completed(weights)
+        return self.unpack(shard, shard.anchor)[0]
+
     # ------------------------------------------------------------------ overrides
     def overridden(self) -> frozenset[str]:
         """Return the methods that were overridden below the class that packs, or on the object."""

@@ -139,6 +139,11 @@ class Shard(ABC):
         """The outputs that directions are measured from, as `directions` takes them."""
         return self.gold
 
+    @property
+    def unknown(self) -> Any:
+        """Which examples have a gold output that is known in part only."""
+        return np.zeros(self.n_examples, dtype=bool)
+
     def anchored(self, outputs: Any) -> Self:
         """Return the same examples with delta measured from ``outputs``; losses stay."""
         raise self._fixed("measured from outputs other than gold")

@@ -71,6 +71,14 @@ class Structure(Parameters):
         """Return the y that maximises ``w . phi(x, y)``, plus ``loss(gold, y)`` given gold."""
         raise NotImplementedError(f"{type(self).__name__} must define argmax(x, weights, gold=).")
 
+    def complete(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the best output that agrees with what is known of gold; by default all of it is.
+
+        A structure with latent parts, or gold outputs that are known in part, writes this: its
+        loss does not depend on what is unknown.
+        """
+        return gold
+
     # ------------------------------------------------------------------ abilities
     def argmin(self, x: Any, weights: Floats) -> Any:
         """Return the y that minimises ``w . phi(x, y)``."""
@@ -123,8 +131,8 @@ class Structure(Parameters):
         """Return a copy that knows the dimension, the labels and whatever else data decides."""
         check_lengths(X, Y)
         fitted = copy.copy(self)
-        row = as_row(self.joint_features(X[0], Y[0]))
-        fitted.n_features_ = row.shape[1]
+        if not hasattr(type(self), "n_features_"):  # a class may say it
+            fitted.n_features_ = as_row(self.joint_features(X[0], Y[0])).shape[1]
         return fitted
 
     def fit(self, X: Any, Y: Any) -> Self:
@@ -136,7 +144,8 @@ class Structure(Parameters):
     def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
         """Encode examples with their gold outputs; ``start`` numbers the first in messages."""
         check_lengths(X, Y)
-        for i, (x, y) in enumerate(zip(X, Y, strict=True)):
+        whole = self._first_completion(X, Y)
+        for i, (x, y) in enumerate(zip(X, whole, strict=True)):
             row = as_row(self.joint_features(x, y))
             if row.shape[1] != self.n_features_ or not np.all(np.isfinite(row.data)):
                 raise InvalidInputError(
@@ -144,7 +153,14 @@ class Structure(Parameters):
                     f"{self.n_features_}) or one that is not finite.",
                     example=start + i,
                 )
-        return ExampleShard(self, X, Y, start)
+        return ExampleShard(self, X, Y, start, whole)
+
+    def _first_completion(self, X: Sequence[Any], Y: Sequence[Any]) -> Sequence[Any]:
+        """Return outputs with what is unknown of them chosen in some way."""
+        if type(self).complete is Structure.complete:
+            return Y
+        nothing = np.zeros(self.n_features_)
+        return [self.complete(x, nothing, y) for x, y in zip(X, Y, strict=True)]
 
     def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
         """Return argmax for every example."""

@@ -1,0 +1,1 @@
+"""Objectives that are not convex, by convex upper bounds that are solved one after the other."""

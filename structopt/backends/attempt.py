@@ -40,13 +40,13 @@ def attempt(
         logger.warning("The %r backend failed.", backend.name, exc_info=True)
         return _nothing(master, f"{type(error).__name__}: {error}")
     why = _nonsense(master, found)
-    return _nothing(master, f"{why} ({found.message})") if why else found
+    return _nothing(master, why) if why else found
 
 
 def _nonsense(master: RestrictedMaster, found: Any) -> str:
     """Return what is no solution about what a backend says is one."""
     if not isinstance(found, MasterSolution):
-        return f"It returned {type(found).__name__}, not a MasterSolution."
+        return f"it returned {type(found).__name__}, not a MasterSolution."
     if found.status not in ("optimal", "inaccurate"):
         return ""
     wanted = {"x": (found.x, master.size), "cut_duals": (found.cut_duals, len(master.pool))}

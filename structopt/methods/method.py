@@ -176,10 +176,14 @@ class Method(ABC):
                 for _ in self:
                     if ctrl_c.take():
                         raise KeyboardInterrupt
-            except Interrupted:
-                raise
-            except KeyboardInterrupt:
-                ctrl_c.take()  # the one held back, where a second one was too soon to wait
+            except (KeyboardInterrupt, SystemError) as error:
+                # compiled functions that a second Ctrl-C strikes raise a SystemError because of it
+                struck = error.__cause__ if isinstance(error, SystemError) else error
+                if isinstance(struck, Interrupted):
+                    raise struck from None
+                if not isinstance(struck, KeyboardInterrupt):
+                    raise
+                ctrl_c.take()
                 self._status = "interrupted"
             except OutOfTimeError:
                 self._status = "time_limit"

@@ -45,6 +45,8 @@ class HeldBack:
         return self._waits and not self._taken
 
 
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_RAISES = signal.default_int_handler  # SIGTERM's as well, if a program says so
 _listening: HeldBack | None = None  # signals are the process's, so there is one
 
 
@@ -52,8 +54,8 @@ _listening: HeldBack | None = None  # signals are the process's, so there is one
 def held_back() -> Iterator[HeldBack]:
     """Hold the first Ctrl-C back until somebody takes it, or to the end.
 
-    Only in the main thread, and where nobody else handles it. What is inside another one listens
-    to that one.
+    Only in the main thread, and where nobody else handles it; SIGTERM too, where a program has set
+    its handler to ``signal.default_int_handler``. What is inside another one listens to that one.
 
     >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)  # as in a terminal
     >>> with held_back() as ctrl_c:
@@ -68,16 +70,19 @@ def held_back() -> Iterator[HeldBack]:
         return
     found = HeldBack()
     elsewhere = threading.current_thread() is not threading.main_thread()
-    if elsewhere or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+    numbers = [] if elsewhere else [n for n in _SIGNALS if signal.getsignal(n) is _RAISES]
+    if not numbers:
         yield found
         return
     try:
         _listening = found
-        signal.signal(signal.SIGINT, found.hear)
+        for number in numbers:
+            signal.signal(number, found.hear)
         yield found
     finally:
         _listening = None
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+        for number in numbers:
+            signal.signal(number, _RAISES)
     if found.missed:
         raise KeyboardInterrupt
 

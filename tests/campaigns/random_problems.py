@@ -45,7 +45,7 @@ class Problem:
             tol=self.tol,
             random_state=0 if "random_state" in registry.make(self.method).options() else None,
             time_limit=120.0,
-            max_iter=20 if self.method in ("perceptron", "mira") else 3000,
+            max_iter={"perceptron": 20, "mira": 20, "subgradient": 300}.get(self.method, 3000),
         )
         return model.fit(self.case.X, self.case.Y, sample_weight=self.sample_weight)
 

@@ -67,6 +67,11 @@ class Dual:
         sign = np.r_[linear, np.zeros(len(program.cones))]
         return cls(program, floor, ceiling, sign, np.zeros(len(sign), dtype=bool))
 
+    def off(self, columns: NDArray[np.bool_]) -> Dual:
+        """Return the conditions without those on some columns."""
+        floor = np.where(columns, -np.inf, self.floor)
+        return replace(self, floor=floor, ceiling=np.where(columns, np.inf, self.ceiling))
+
     @cached_property
     def flat(self) -> Ints:
         """The columns with a condition."""
@@ -78,22 +83,41 @@ class Dual:
         return sp.csc_array(self.program.static[:, self.flat])
 
 
-def find_anchor(dual: Dual, cuts: Any) -> tuple[Dual, Floats, Floats] | None:
-    """Return static multipliers, and those of rows of cuts, well inside; None if there are none.
+@dataclass(frozen=True)
+class Found:
+    """Static multipliers and those of rows of cuts, the conditions they satisfy, and the room."""
 
-    Also the conditions, with those that leave no room as equalities.
+    dual: Dual
+    static: Floats
+    cuts: Floats
+    room: float
+
+    @property
+    def deep(self) -> bool:
+        """Whether there is room."""
+        return self.room >= _ROOM
+
+
+def find_anchor(dual: Dual, cuts: Any, touched: NDArray[np.bool_] | None = None) -> Found | None:
+    """Return multipliers, of rows of cuts too, with the most room; None if there are none.
+
+    With ``touched``, the columns that some cut may touch, conditions on the others that leave no
+    room are first made the equalities that they are.
     """
-    found = _Phase(dual, cuts).solved()
-    if found is None or found[1] < _ROOM:
-        tightened = _Phase(dual, cuts).tightened()
+    if touched is not None:
+        tightened = _Phase(dual.off(touched), cuts).tightened()
         if tightened is None:
             return None
-        dual = tightened
-        found = _Phase(dual, cuts).solved()
+        dual = replace(
+            tightened,
+            floor=np.where(touched, dual.floor, tightened.floor),
+            ceiling=np.where(touched, dual.ceiling, tightened.ceiling),
+        )
+    found = _Phase(dual, cuts).solved()
     if found is None:
         return None
     m = dual.program.static.shape[0]
-    return dual, found[0][:m], np.maximum(found[0][m:], 0.0)
+    return Found(dual, found[0][:m], np.maximum(found[0][m:], 0.0), found[1])
 
 
 class _Phase:

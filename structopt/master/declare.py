@@ -40,9 +40,12 @@ from structopt.formulations.given_weights import Fixed
 from structopt.master.compile import compile_problem
 from structopt.master.cones import Cones
 from structopt.master.cuts import Cuts
+from structopt.master.inner import Inner
 from structopt.master.lift import Family
+from structopt.master.monotone import rises
 from structopt.master.pool import CutPool
 from structopt.master.program import Program
+from structopt.master.retreat import Retreat
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
 
@@ -241,21 +244,53 @@ class RestrictedMaster:
             value = float(self._objective.value)
         return np.inf if np.isnan(value) else value  # outside its domain
 
-    def residual(self, x: Floats) -> float:
+    def residual(self, x: Floats, *, alone: bool = False) -> float:
         """Return the largest violation of the static constraints, as a share of their numbers.
 
-        They count as they were written: the columns that CVXPY added do not.
+        They count as they were written: the columns that CVXPY added do not. ``alone``: only those
+        on the weights alone.
         """
-        if self._all_declared:
+        if self._all_declared and not alone:
             return self.program.residual(x)
         self._set(x)
+        mine = {self._weights.id}
+        static = [c for c in self._static if not alone or {v.id for v in c.variables()} <= mine]
         with np.errstate(all="ignore"):
-            worst = max([0.0, *(_share_of(constraint) for constraint in self._static)])
+            worst = max([0.0, *(_share_of(constraint) for constraint in static)])
         bounds = replace(self.program, A=self.program.A[:0], lower=np.zeros(0), upper=np.zeros(0),
                          lb=np.where(self.declared, self.program.lb, -np.inf),
                          ub=np.where(self.declared, self.program.ub, np.inf),
                          cones=Cones.none(self.size))  # fmt: skip
         return max(np.inf if np.isnan(worst) else worst, bounds.residual(x))
+
+    @cached_property
+    def inner(self) -> Inner | None:
+        """The programme of all columns but the weights; None where raising slacks solves it.
+
+        That is so where nothing else was declared, the objective never falls as slacks rise, and
+        no static constraint and no row with two of them holds them down.
+        """
+        mine = {xi.id for xi in self._slacks}
+        alone = {v.id for v in self.variables()} == {self._weights.id, *mine}
+        plain = alone and not any(mine & {v.id for v in c.variables()} for c in self._static)
+        if plain and rises(self._objective, mine) and all(map(self._raised, self.samples())):
+            return None
+        return Inner(self.program, self.declared)
+
+    @cached_property
+    def retreat(self) -> Retreat:
+        """How weights are moved into the static constraints that hold of them alone."""
+        mine = {self._weights.id}
+        alone = [c for c in self._static if {v.id for v in c.variables()} <= mine]
+        return Retreat(self._weights, alone)
+
+    def _raised(self, sample: Cuts) -> bool:
+        """Return whether rows of a family touch at most one slack, which relaxes them."""
+        rows, of_slack = sample.extra, np.isin(sample.extra.indices, self.slack_columns)
+        sign = np.where(np.isfinite(sample.lower), 1.0, -1.0)
+        relaxing = np.repeat(sign, np.diff(rows.indptr)) * rows.data > 0
+        single = np.all(np.add.reduceat(of_slack, rows.indptr[:-1]) <= 1) if rows.nnz else True
+        return bool(single and np.all(relaxing[of_slack & (rows.data != 0)]))
 
     @cached_property
     def declared(self) -> NDArray[np.bool_]:
@@ -345,7 +380,7 @@ def _share_of(constraint: Any) -> float:
     variables = [float(np.abs(v.value).max(initial=0.0)) for v in constraint.variables()]
     violation = float(np.max(constraint.violation(), initial=0.0))
     size = max([*sides, *(1e-6 * each for each in variables)])
-    return violation / size if violation > 0 else 0.0
+    return violation / max(size, 1e-300) if violation > 0 else 0.0
 
 
 def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:

@@ -133,6 +133,7 @@ class Lagrangian:
         if not program.static.shape[0] and self._repair.overshoot(program.q) <= ROUNDING:
             self._anchor = Anchor(np.zeros(0), program.q, 0.0)
         self._anchored = self._anchor is not None
+        self._tried = 0  # cuts from which on an anchor is looked for again
         # linear, without static rows, at rest without cuts: all it takes is to scale multipliers
         self._plain = (
             self._pulls is not None
@@ -156,7 +157,8 @@ class Lagrangian:
         cost = np.where(self._slack, cost - self._floor, cost)
         y = Slacks.of(rows.extra, self._slack).rest(y, cost)
         y = self._settled(rows, y)
-        if not self._anchored and not self._plain:
+        if not self._anchored and not self._plain and len(rows) >= self._tried:
+            self._tried = 2 * len(rows) + 1
             self._find_anchor(rows)
         return Priced(rows.pull(p, y), sided(y, rows.lower, rows.upper), static)
 
@@ -205,22 +207,28 @@ class Lagrangian:
 
     def _find_anchor(self, rows: Cuts) -> None:
         """Find what repairs move towards: without cuts, or else with those that there are."""
-        none = sp.csr_array((0, self.program.size))
-        found, matrix, sides = find_anchor(self._dual, none), none, np.zeros(0)
-        if found is None and len(rows):
-            every = rows.matrix(self.program)
+        p = self.program
+        matrix, sides = sp.csr_array((0, p.size)), np.zeros(0)
+        found = find_anchor(self._dual, matrix)
+        if (found is None or not found.deep) and len(rows):
+            every = rows.matrix(p)
             one, other = np.flatnonzero(rows.lower > -np.inf), np.flatnonzero(rows.upper < np.inf)
             matrix = sp.csr_array(sp.vstack([every[one], -every[other]]))
             sides = np.concatenate([rows.lower[one], -rows.upper[other]])
             found = find_anchor(self._dual, matrix)
-        self._anchored = found is not None
-        if found is None:
+            if found is None or not found.deep:
+                touched = np.zeros(p.size, dtype=bool)
+                touched[p.weights] = touched[rows.extra.indices] = True
+                found = find_anchor(self._dual, matrix, touched) or found
+        if found is None or (self._anchor is not None and not found.deep):
             return
-        p, (dual, static, y) = self.program, found
-        repair = Repair(dual)
-        static, reduced = repair.restored(static, p.q - matrix.T @ y - p.static.T @ static)
+        repair = Repair(found.dual)
+        reduced = p.q - matrix.T @ found.cuts - p.static.T @ found.static
+        static, reduced = repair.restored(found.static, reduced)
         if repair.inside(static, reduced):
-            self._repair, self._anchor = repair, Anchor(static, reduced, float(sides @ y))
+            self._repair = repair
+            self._anchor = Anchor(static, reduced, float(sides @ found.cuts))
+            self._anchored = found.deep
 
     def _separable(self, reduced: Floats) -> float:
         """Return the sum of column minima outside the coupled block."""

@@ -22,19 +22,26 @@ from functools import cached_property
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, base_matrix
+from structopt.arrays import Floats, Ints, base_matrix
 from structopt.engines.dataset import DataSet
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.inner import Inner
 from structopt.master.value import raise_slacks, shortfall
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, excess_of
 
+_DEEP = 1e-7
+"""Room in every row from which a point counts as inside: a hundred times what rows may miss."""
+
 
 @dataclass(frozen=True)
 class Inside:
-    """A feasible point and its largest (negative) violation in each family without slacks."""
+    """A feasible point and its largest (negative) violation in each family without slacks.
+
+    Where other columns are solved for, family -1 stands for all rows.
+    """
 
     point: Floats
     violations: dict[int, float]
@@ -91,6 +98,8 @@ def separate(
     ``objective`` takes the place of the master's own, for a master that stands for another problem.
     """
     objective = master.objective if objective is None else objective
+    if master.inner is not None:
+        return _solved_for(master, master.inner, data, x, inside, objective)
     ask = _Asking(master, data, x)
     raised = x.copy()
     raised[master.slack_columns] = 0.0
@@ -103,11 +112,8 @@ def separate(
         lifted.append(cuts)
         if signed > -np.inf:
             hard[number] = signed
-        value = cuts.factor * cuts.score + cuts.extra @ x
-        violation = np.maximum(cuts.lower - value, value - cuts.upper)
-        worst = max(worst, float(violation.max(initial=0.0)))
-        side = np.where(np.isfinite(cuts.lower), cuts.lower, cuts.upper)
-        which = np.flatnonzero(violation > 1e-9 * np.maximum(1.0, np.abs(side)))
+        violation, which = _violated(cuts, x)
+        worst = max(worst, violation)
         if len(which):
             found.append((cuts.take(which), directed))
     exact = ask.exact()
@@ -130,6 +136,50 @@ def separate(
             raise_slacks(master, cuts, 0.0 * cuts.excess, bare, least)
         rounding = max(0.0, value - objective(least))
     return Separation(raised, value, residual, worst, found, here, exact, rounding)
+
+
+def _violated(cuts: Cuts, x: Floats) -> tuple[float, Ints]:
+    """Return by how much rows are violated at x at most, and which of them are."""
+    value = cuts.factor * cuts.score + cuts.extra @ x
+    violation = np.maximum(cuts.lower - value, value - cuts.upper)
+    side = np.where(np.isfinite(cuts.lower), cuts.lower, cuts.upper)
+    which = np.flatnonzero(violation > 1e-9 * np.maximum(1.0, np.abs(side)))
+    return float(violation.max(initial=0.0)), which
+
+
+def _solved_for(
+    master: RestrictedMaster,
+    inner: Inner,
+    data: DataSet,
+    x: Floats,
+    inside: Inside | None,
+    objective: Callable[[Floats], float],
+) -> Separation:
+    """Separate where the other columns must be solved for (:mod:`structopt.master.inner`)."""
+    ask = _Asking(master, data, x)
+    each = [ask.rows(number) for number in range(len(master.families))]
+    lifted = [cuts for cuts, _ in each]
+    found, worst = [], 0.0
+    for cuts, directed in each:
+        violation, which = _violated(cuts, x)
+        worst = max(worst, violation)
+        if len(which):
+            found.append((cuts.take(which), directed))
+    point, exact = inner.best(x, lifted), ask.exact()
+    if inside is None and (deep := inner.deepest(x, lifted)) is not None and deep[1] > _DEEP:
+        inside = Inside(deep[0], {-1: -deep[1]})
+    if point is None and inside is not None:  # (1 - t) inside + t x, with violations of x itself
+        room, most = -inside.violations[-1], inner.violation(x, lifted)
+        t = room / (room + most)
+        mixed = (1.0 - t) * inside.point + t * x
+        again = _Asking(master, data, mixed)
+        lifted = [again.rows(number)[0] for number in range(len(master.families))]
+        solved = inner.best(mixed, lifted)
+        point, exact = mixed if solved is None else solved, exact and again.exact()
+    if point is None:
+        return Separation(x, np.inf, worst, worst, found, None, exact)
+    value, residual = objective(point), max(master.residual(point), inner.broken(point, lifted))
+    return Separation(point, value, residual, worst, found, inside, exact)
 
 
 class _Asking:

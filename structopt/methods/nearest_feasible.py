@@ -15,16 +15,28 @@ from structopt.master.program import Program
 
 
 def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
-    """Return the point of the static constraints nearest to x: bounds must hold there."""
+    """Return the point of the static constraints nearest to x: bounds must hold there.
+
+    Where the other columns are solved for, it is the nearest weights that are looked for, and only
+    if these break what holds of weights alone.
+    """
     program = master.program
     x = np.clip(x, program.lb, program.ub)
-    if master.residual(x) <= 1e-9:
+    alone = master.inner is not None
+    best, least = x, master.residual(x, alone=alone)
+    if least <= 1e-9:
         return x
-    declared = master.declared.copy()
-    declared[program.slacks] = False  # they are raised later
-    held = declared.astype(np.float64)
-    best, least = x, master.residual(x)
-    for unit in _units(program, x[declared]):
+    moved = x.copy()
+    moved[program.weights] = master.retreat.moved(x[program.weights])
+    if master.residual(moved, alone=True) <= 1e-12:
+        return moved
+    kept = master.declared.copy()
+    kept[program.slacks] = False  # they are raised later
+    if alone:
+        kept[:] = False
+        kept[program.weights] = True
+    held = kept.astype(np.float64)
+    for unit in _units(program, x[kept]):
         # what solvers call near is a number, whatever the size of weights: they get sizes of 1
         small = _divided(program, unit)
         nearest = replace(
@@ -33,13 +45,9 @@ def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
         found = _solved(nearest)
         # what CVXPY introduced (epigraphs) takes the values that cost least
         completed = unit * _solved(
-            replace(
-                small,
-                lb=np.where(declared, found, small.lb),
-                ub=np.where(declared, found, small.ub),
-            )
+            replace(small, lb=np.where(kept, found, small.lb), ub=np.where(kept, found, small.ub))
         )
-        if (left := master.residual(completed)) < least:
+        if (left := master.residual(completed, alone=alone)) < least:
             best, least = completed, left
         if least <= 1e-9:
             break

@@ -368,7 +368,7 @@ def test_l1_m3n_takes_constraints_by_cutting_planes():
 
 def test_laplace_by_its_cones_agrees_and_is_certified():
     problem = X, Y, structure, _ = small_chain(np.random.default_rng(2))
-    planes = solve(structure, so.LaplaceM3N(1.0, 4.0), X, Y, tol=1e-4)
+    planes = solve(structure, so.LaplaceM3N(1.0, 4.0), X, Y, tol=1e-5)
     em = run_em(problem, so.LaplaceM3N(1.0, 4.0))
     assert planes.backend == "clarabel"
     assert planes.certificate.certified

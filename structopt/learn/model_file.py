@@ -121,8 +121,8 @@ def load_model(
         rescued = tuple(Rescue(*each) for each in header["result"].pop("rescued", ()))
         model.result_ = Result(
             weights=weights,
-            certificate=Certificate(**header["certificate"]),
-            history=tuple(_round(header["rounds"], row) for row in arrays["history"]),
+            certificate=_certificate(header["certificate"]),
+            history=tuple(_round(header["rounds"], row) for row in _numbers(arrays["history"])),
             rescued=rescued,
             **header["result"],
         )
@@ -165,13 +165,30 @@ def _most(nonzero: int) -> int:
 
 def _weights(arrays: dict[str, Any]) -> Floats:
     if "weights" in arrays:
-        return np.asarray(arrays["weights"], dtype=np.float64)
-    size = int(arrays["weights_size"][0])
-    if not 0 <= size <= _most(len(arrays["weights_at"])):
-        raise ValueError(f"{size} weights, of which {len(arrays['weights_at'])} are not 0")
-    weights = np.zeros(size)
-    weights[arrays["weights_at"]] = arrays["weights_nonzero"]
+        return _numbers(arrays["weights"])
+    (size,), at = arrays["weights_size"].tolist(), arrays["weights_at"]
+    if not 0 <= size <= _most(len(at)):
+        raise ValueError(f"{size} weights, of which {len(at)} are not 0")
+    weights, values = np.zeros(size), _numbers(arrays["weights_nonzero"])
+    if at.shape != values.shape or np.any(at < 0) or np.any(np.diff(at) <= 0):
+        raise ValueError("places of weights that are none")
+    weights[at] = values
     return weights
+
+
+def _numbers(array: Any) -> Floats:
+    if array.dtype.kind not in "fiu":
+        raise ValueError(f"{array.dtype} in the place of numbers")
+    return np.asarray(array, dtype=np.float64)
+
+
+def _certificate(said: dict[str, Any]) -> Certificate:
+    """Return a certificate of the file, each field of the type that it must have."""
+    exact, note = said.get("exact", True), said.get("note", "")
+    if not isinstance(exact, bool) or not isinstance(note, str):
+        raise ValueError(f"a certificate that is exact={exact!r}, note={note!r}")
+    numbers = {k: float(v) for k, v in said.items() if k not in ("exact", "note")}
+    return Certificate(**numbers, exact=exact, note=note)
 
 
 # ---------------------------------------------------------------------- the parts of a model

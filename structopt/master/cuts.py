@@ -128,11 +128,19 @@ class Cuts:
         """Return the cuts of a file; a KeyError or ValueError says that they are damaged."""
         parts = Directions(*(arrays[name] for name in _PARTS))
         rows = tuple(arrays[name] for name in _ROWS)
+        if [values.dtype.kind for values in rows] != ["f", "i", "i"]:
+            raise ValueError("rows that are no numbers")
+        if not np.all(np.isfinite(rows[0])):
+            raise ValueError("a number that is not finite")
+        if np.any(np.diff(rows[2]) < 0) or rows[2][-1] != len(rows[0]):  # SciPy trusts the last
+            raise ValueError("rows of another length")
         base = sp.csr_array(rows, shape=(len(arrays["indptr"]) - 1, n_features))
         base.check_format()
         said = {name: arrays[name] for name in SAID}
-        if any(len(values) != len(parts) for values in said.values()):
+        if any(values.shape != (len(parts),) for values in said.values()):
             raise ValueError("fields of different length")
+        if any(said[name].dtype.kind != kind for name, kind in zip(SAID, "iiffff", strict=True)):
+            raise ValueError("fields that are no numbers")
         parts.check(n_features)
         if not all(np.all(np.isfinite(values)) for values in said.values()):
             raise ValueError("a number that is not finite")

@@ -328,6 +328,8 @@ class CuttingPlane(Method):
 
     def _take(self, weights: Floats, cuts: Cuts) -> None:
         order: list[Any] = []
+        if np.any(cuts.family < 0) or np.any(cuts.family >= len(self.master.families)):
+            raise InvalidInputError(_OTHER)
         for number, family in enumerate(self.master.families):
             mine = self.master.pool.of_family(cuts, number)
             owners = 1 if family.joint else self.data.n_examples

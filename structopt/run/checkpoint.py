@@ -85,11 +85,13 @@ class Checkpoint:
                 if array.dtype.kind not in "biuf" or not np.all(np.isfinite(array)):
                     raise ValueError(f"{name} holds what is no finite number")
             weights = arrays["weights"]
+            if weights.ndim != 1 or weights.dtype.kind != "f":
+                raise ValueError(f"weights of shape {weights.shape} and type {weights.dtype}")
             if header["kind"] == _OLD:
                 logger.warning("%s is of version 0.1: its weights are taken, no cuts", self.path)
                 return weights, None
             return weights, read(arrays, len(weights), str(header["fingerprint"]))
-        except (KeyError, ValueError, IndexError) as error:
+        except (KeyError, TypeError, ValueError, IndexError) as error:
             raise FileFormatError(
                 f"{self.path} is damaged ({error}); delete it to start afresh."
             ) from error

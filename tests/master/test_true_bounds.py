@@ -173,3 +173,37 @@ def test_no_multipliers_exceed_a_feasible_value(objective, static):
 @pytest.mark.parametrize("static", ["none", "box", "sum"])
 def test_columns_without_a_minimum_of_their_own(objective, static, rule):
     check(Case(1, objective, static, rule))
+
+
+def test_rest_is_held_to_the_last_digits():
+    """|w| with 1e-6 w >= 1 is 1e6: multipliers a little too large prove no more, in any branch."""
+    for static in (None, lambda w: [w <= 1e7]):
+        m = RestrictedMaster(1, 1)
+        w = m.weights(static)
+        m.minimize(cp.norm1(w))
+        m.cuts(TRUSTED, lambda cut, w=w: cut.delta @ w >= cut.loss)
+        m.compile()
+        delta = Directions.entries(sp.csr_array([[1e-6]]))
+        one = np.ones(1)
+        m.add(Cuts(np.zeros(1, int), np.zeros(1, int), one, one, one, directions=delta, base=UNIT))
+        lagrangian, optimum = Lagrangian(m.program), 1e6
+        for more in (0.0, 3e-11, 3e-10, 3e-9, 1e-6):
+            y = np.array([1e6 * (1 + more)])
+            none = np.zeros(len(m.program.lower))
+            bound = lagrangian.value(lagrangian.price(m.pool.cuts, y, none), np.zeros(m.size))
+            assert bound <= optimum * (1 + 1e-11)
+
+
+def test_equal_directions_of_two_examples_are_two_cuts():
+    # 1/2 w^2 + xi_0 + xi_1 with w >= 2 - xi_i for both: w = 2 costs 2; one cut alone, 1.5
+    m = RestrictedMaster(2, 1)
+    w, xi = m.weights(), m.slacks()
+    m.minimize(cp.sum_squares(w) / 2 + cp.sum(xi))
+    m.cuts(so.loss_augmented, lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+    m.compile()
+    delta = Directions.entries(sp.csr_array(np.ones((2, 1))))
+    both, two = np.arange(2), np.full(2, 2.0)
+    m.add(Cuts(0 * both, both, two, two, np.ones(2), directions=delta, base=UNIT))
+    assert len(m.pool) == 2
+    lagrangian = Lagrangian(m.program)
+    assert lagrangian.value(lagrangian.price(m.pool.cuts, np.ones(2), None), 0 * m.program.q) == 2.0

@@ -90,12 +90,16 @@ class Directions:
 
     def check(self, n_features: int, base: Any = None) -> None:
         """Raise a ValueError unless the arrays fit together, and over ``base`` if it is given."""
-        lengths = {len(values) for values in (self.source, self.offset, self.coef)}
-        kinds = [values.dtype.kind for values in (self.ptr, self.source, self.offset, self.coef)]
+        every = (self.ptr, self.source, self.offset, self.coef)
+        if [values.dtype.kind for values in every] != ["i", "i", "i", "f"]:
+            raise ValueError("parts that are no numbers")
+        if any(values.ndim != 1 for values in every):
+            raise ValueError("parts that are no lists")
+        lengths = {len(values) for values in every[1:]}
         if lengths != {int(self.ptr[-1])} or self.ptr[0] != 0 or np.any(np.diff(self.ptr) < 0):
             raise ValueError("parts of different length")
-        if kinds != ["i", "i", "i", "f"] or not np.all(np.isfinite(self.coef)):
-            raise ValueError("parts that are no numbers")
+        if not np.all(np.isfinite(self.coef)):
+            raise ValueError("a number that is not finite")
         if np.any(self.offset < 0) or np.any(self.offset >= n_features):
             raise ValueError("a part beyond the last weight")
         if base is None:

@@ -1,0 +1,64 @@
+"""What the judge of the extragradient backend says of a pair that no repair makes feasible."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from structopt.backends.extragradient.judge import Judge
+from structopt.master.program import Program
+
+
+def problem(q, A, lower, upper=None, **options):
+    q, A = np.asarray(q, float), sp.csr_array(np.asarray(A, float))
+    n, m = len(q), A.shape[0]
+    options = {"P": sp.csr_array((n, n)), "l1": np.zeros(n), "lb": np.zeros(n)} | options
+    options = {"ub": np.full(n, np.inf)} | options
+    upper = np.full(m, np.inf) if upper is None else np.asarray(upper, float)
+    return Program(q=q, A=A, lower=np.asarray(lower, float), upper=upper, **options)
+
+
+def test_violations_are_relative_to_their_side_and_not_smaller():
+    # x0 + x1 >= 9 at x = (1, 2): short by 6 of 1 + 9; x0 - x1 <= -3 at the same point: 2 of 1 + 3
+    p = problem([1.0, 1.0], [[1.0, 1.0], [1.0, -1.0]], [9.0, -np.inf], [np.inf, -3.0])
+    found = Judge(p).assess(np.array([1.0, 2.0]), np.zeros(2))
+    assert found.primal_residual == pytest.approx(0.6)
+    assert found.error >= 0.6
+    assert found.primal == pytest.approx(3.0)
+    alone = Judge(problem([1.0, 1.0], [[1.0, -1.0]], [-np.inf], [-3.0]))
+    assert alone.assess(np.array([1.0, 2.0]), np.zeros(1)).primal_residual == pytest.approx(0.5)
+
+
+def test_columns_that_fall_for_ever_are_a_residual():
+    # a free column of cost 2 and multiplier 0 on its only row: reduced cost 2, relative to 1 + 2
+    p = problem([2.0], [[1.0]], [1.0], lb=np.full(1, -np.inf))
+    found = Judge(p).assess(np.ones(1), np.zeros(1))
+    assert found.dual_residual == pytest.approx(2.0 / 3.0)
+    assert found.error == pytest.approx(1.0)  # the gap, 2 - 0 of 2
+    right = Judge(p).assess(np.ones(1), np.array([2.0]))
+    assert (right.primal, right.dual, right.error) == pytest.approx((2.0, 2.0, 0.0))
+
+
+def test_a_gap_is_relative_to_the_larger_of_value_and_floor():
+    p = problem([1.0], [[1.0]], [4.0], slacks=np.zeros(0, int))
+    for floor, gap in ((1.0, 0.5), (8.0, 0.25)):
+        found = Judge(p, floor=floor).assess(np.array([4.0]), np.array([0.5]))
+        assert (found.primal, found.dual) == pytest.approx((4.0, 2.0))
+        assert found.error == pytest.approx(gap)
+    inside = Judge(p).assess(np.array([4.0]), np.array([-3.0]))  # a sign that the row has not
+    assert inside.dual == 0.0
+
+
+@pytest.mark.parametrize("stationary", [False, True])
+def test_a_quadratic_is_judged_by_its_own_minimum(stationary):
+    # 1/2 x^2 with x >= 1: y = 1 proves 1/2; at x = 2 the value is 2
+    options = {"P": sp.csr_array(np.eye(1)), "lb": np.full(1, -np.inf)}
+    judge = Judge(problem([0.0], [[1.0]], [1.0], **options), stationary=stationary)
+    found = judge.assess(np.ones(1), np.ones(1))
+    assert (found.primal, found.dual, found.error) == pytest.approx((0.5, 0.5, 0.0))
+    off = judge.assess(np.array([2.0]), np.ones(1))
+    assert off.primal == pytest.approx(2.0)
+    if stationary:  # the slope at x = 2 is 1 and not 0
+        assert off.dual_residual == pytest.approx(1.0)
+    else:
+        assert off.dual == pytest.approx(0.5)
+        assert off.dual_residual == 0.0

@@ -155,7 +155,7 @@ class OuterLoop(Method):
         at = self._first_weights() if given is None else check_weights(given, data.n_features)
         self._bound = self._nonconvex.bound(data, at, None)
         self._run = self._begun(self._bound, State(at, np.inf, -np.inf, 0.0, ()))
-        self._value = self._run.state.primal + self._bound.constant
+        self._at, self._value = at, self._run.state.primal + self._bound.constant
         self._offer(at, self._value)
 
     @property
@@ -168,7 +168,7 @@ class OuterLoop(Method):
         """Solve the convex bound at the weights so far, and move it to where that led."""
         clock = time.perf_counter()
         run, constant = self._run, self._bound.constant
-        start, before = run.state.weights, self._value
+        start, before = self._at, self._value
         result = self._solved(run)
         certificate = result.certificate
         self._proven = self._proven and certificate.certified
@@ -221,7 +221,8 @@ class OuterLoop(Method):
                 primal=value,
                 dual=after,
             )
-        self._bound, self._run, self._value = bound, following, after
+        self._bound, self._run = bound, following
+        self._at, self._value = weights, after
         return _Led(weights, after, moved, cuts, last=False)
 
     # ------------------------------------------------------------------ inside

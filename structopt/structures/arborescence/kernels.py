@@ -166,18 +166,13 @@ def tables(scores, first, stop, head, dependent, n):
 
 
 @njit(cache=True, nogil=True)
-def decode(scores, arcs, head, dependent, tokens, gold, cost, single_root):
-    # best tree of every sentence as its arcs, `cost` added to all that are not gold; the second
-    # result is the first sentence that has no tree, or -1
+def decode(scores, arcs, head, dependent, tokens, single_root):
+    # best tree of every sentence as its arcs; the second result is the first sentence that has no
+    # tree, or -1
     answer = np.empty(tokens[-1], np.int64)
     for i in range(len(tokens) - 1):
         first, n = tokens[i], tokens[i + 1] - tokens[i] + 1
         table, row = tables(scores, arcs[i], arcs[i + 1], head, dependent, n)
-        if cost != 0.0:
-            for v in range(1, n):
-                table[v] += cost
-                right = head[gold[first + v - 1]]
-                table[v, right] = scores[gold[first + v - 1]]
         heads = np.empty(n, np.int64)
         if not best_tree(table, single_root, heads):
             return answer, i
@@ -283,15 +278,15 @@ def k_best(table, single_root, k):
 
 
 @njit(cache=True, nogil=True)
-def compare(scores, tokens, gold, answer):
+def compare(scores, tokens, gold, cost, answer):
     # loss and score of gold minus score of the answer, summed over what differs
     n_examples = len(tokens) - 1
     loss = np.zeros(n_examples)
     score = np.zeros(n_examples)
     for i in range(n_examples):
         for t in range(tokens[i], tokens[i + 1]):
+            loss[i] += cost[answer[t]]
             if gold[t] != answer[t]:
-                loss[i] += 1.0
                 score[i] += scores[gold[t]] - scores[answer[t]]
     return loss, score
 

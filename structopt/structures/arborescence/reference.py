@@ -6,7 +6,7 @@ trees of the same score; among equally good trees they may choose others.
 >>> import numpy as np
 >>> head, dependent = np.array([0, 0, 1, 2]), np.array([1, 2, 2, 1])
 >>> one = (np.array([0, 4]), head, dependent, np.array([0, 2]))
->>> decode(np.array([1.0, 0.0, 5.0, 9.0]), *one, np.zeros(2, int), 0.0, False)
+>>> decode(np.array([1.0, 0.0, 5.0, 9.0]), *one, False)
 (array([3, 1]), -1)
 """
 
@@ -23,16 +23,12 @@ from structopt.arrays import Floats, Ints
 
 
 def decode(
-    scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, gold: Ints,
-    cost: float, single_root: bool,
-) -> tuple[Ints, int]:  # fmt: skip
+    scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, single_root: bool
+) -> tuple[Ints, int]:
     """Return the best tree of every sentence as arcs, and the first sentence without one or -1."""
     answer = np.zeros(tokens[-1], dtype=np.int64)
-    augmented = scores + cost
-    if cost:
-        augmented[gold] = scores[gold]
     for i in range(len(tokens) - 1):
-        graph = _graph(augmented, arcs[i], arcs[i + 1], head, dependent)
+        graph = _graph(scores, arcs[i], arcs[i + 1], head, dependent)
         tree = _best(graph, single_root)
         if tree is None:
             return answer, i

@@ -16,6 +16,7 @@ Outputs are stacked arcs: for every token the row of the arc that leads to it.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any, ClassVar, Self
@@ -29,7 +30,7 @@ from structopt.structures.arborescence.inputs import Sentences
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, decoders, ranked
+from structopt.structures.base.shard import Answers, Shard, decoders, forget, ranked
 
 
 class ArborescenceShard(Shard):
@@ -44,30 +45,36 @@ class ArborescenceShard(Shard):
     start : int
         Number of the first example in messages.
     decoder : {"compiled", "networkx"}
+    cost : array, optional
+        What each arc costs, 0 for those of gold; by default 1.
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        "arcs": ("rows", "head", "dependent"),
-        "tokens": ("gold",),
+        "arcs": ("rows", "head", "dependent", "cost"),
+        "tokens": ("gold", "known"),
     }
 
     def __init__(
         self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0,
-        decoder: str = "compiled",
+        decoder: str = "compiled", cost: Floats | None = None,
     ) -> None:  # fmt: skip
         self.base = base_matrix(sentences.features)
         self.rows = InputRows.over(self.base)
         self.arcs, self.head, self.dependent, self.tokens = sentences[1:]
         self.gold, self.single_root, self.start = gold, single_root, start
         self.decoder, self.n_examples = decoder, len(self.tokens) - 1
+        self.known: Ints | None = None  # gold as it was given, -1 where a head is unknown
+        self.cost = np.ones(len(self.head)) if cost is None else cost
+        if cost is None:
+            self.cost[gold] = 0.0
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sentence."""
         scores = self._scores(weights)
         if oracle is loss_augmented:
-            return self._decoded(scores, scores, 1.0)
+            return self._decoded(scores, scores + self.cost)
         if oracle is worst:
-            return self._decoded(scores, -scores, 0.0)
+            return self._decoded(scores, -scores)
         if oracle is best_other:
             given = (*self._graph, self.gold, self.single_root)
             return self._compared(
@@ -78,7 +85,7 @@ class ArborescenceShard(Shard):
     def argmax(self, weights: Floats) -> Answers:
         """Return every sentence's best tree, without the loss."""
         scores = self._scores(weights)
-        return self._decoded(scores, scores, 0.0)
+        return self._decoded(scores, scores)
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every sentence; ``score`` is infinite where there are fewer."""
@@ -95,7 +102,32 @@ class ArborescenceShard(Shard):
         """Return sentences a to b - 1 as a shard over the same base."""
         part = super().part(a, b)
         part.gold = part.gold - self.arcs[a]  # arcs are numbered from the part's first
+        if part.known is not None:
+            part.known = np.where(part.known < 0, -1, part.known - self.arcs[a])
         return part
+
+    @property
+    def unknown(self) -> Any:
+        """Which sentences have heads that are unknown."""
+        if self.known is None:
+            return super().unknown
+        return np.logical_or.reduceat(self.known < 0, self.tokens[:-1])
+
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same sentences with delta measured from other trees; losses stay."""
+        moved = forget(copy.copy(self))
+        moved.gold = np.asarray(outputs, dtype=np.int64)
+        return moved
+
+    def completed(self, weights: Floats) -> Self:
+        """Return the sentences with heads that are unknown chosen as these weights like best."""
+        if self.known is None:
+            return self
+        scores = self._scores(weights)
+        token = np.repeat(self.tokens[:-1], np.diff(self.arcs)) + self.dependent - 1
+        right = self.known[token]
+        held = np.where((right < 0) | (right == np.arange(len(token))), scores, -np.inf)
+        return self.anchored(self._decoded(scores, held).outputs)
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the sentences ``which``: the arcs in which they differ from gold."""
@@ -105,7 +137,7 @@ class ArborescenceShard(Shard):
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         yield from super().content()
-        yield from self._graph
+        yield from (*self._graph, self.cost)
 
     @property
     def _graph(self) -> tuple[Ints, Ints, Ints, Ints]:
@@ -116,15 +148,15 @@ class ArborescenceShard(Shard):
             weights = check_weights(weights, self.base.shape[1])
         return self.rows.scores(weights, 1).ravel()
 
-    def _decoded(self, scores: Floats, aim: Floats, cost: float) -> Answers:
-        given = (*self._graph, self.gold, cost, self.single_root)
+    def _decoded(self, scores: Floats, aim: Floats) -> Answers:
+        given = (*self._graph, self.single_root)
         arcs, without = decoders(kernels, self.decoder).decode(aim, *given)
         self._check_tree(without)
         return self._compared(scores, arcs)
 
     def _compared(self, scores: Floats, arcs: Ints, missing: Any = ()) -> Answers:
         """Return trees with their loss and ``w . delta``, infinite where they are missing."""
-        loss, score = kernels.compare(scores, self.tokens, self.gold, arcs)
+        loss, score = kernels.compare(scores, self.tokens, self.gold, self.cost, arcs)
         if len(missing):
             score[missing] = np.inf
         return Answers(arcs, loss, score)

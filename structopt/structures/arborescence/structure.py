@@ -28,10 +28,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints
+from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.arborescence.inputs import Sentences, stack_sentences
 from structopt.structures.arborescence.shard import ArborescenceShard
+from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.structure import check_lengths
 
@@ -45,6 +46,10 @@ class Arborescence(PackedStructure):
         Whether exactly one token may hang on the root.
     decoder : {"compiled", "networkx"}
         Who decodes. "networkx" is the slow reference that the compiled kernels must agree with.
+    loss : optional
+        By default a wrong head costs 1. An object with ``by_arc(heads)``, which returns for gold
+        heads (-1 where one is unknown) the costs [head, token] of all arcs, 0 for those of gold; or
+        one with an oracle of its own.
 
     Attributes
     ----------
@@ -64,23 +69,38 @@ class Arborescence(PackedStructure):
     releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
 
-    def __init__(self, single_root: bool = False, decoder: str = "compiled") -> None:
+    def __init__(
+        self, single_root: bool = False, decoder: str = "compiled", loss: Any = None
+    ) -> None:
         self.single_root = single_root
         self.decoder = decoder
+        self.cost = loss
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy that knows the number of features."""
         check_decoder(self.decoder)
         check_lengths(X, Y)
+        if not (self.cost is None or hasattr(self.cost, "by_arc") or self.own_loss is not None):
+            raise InvalidInputError(
+                f"loss is {self.cost!r}, which is no sum over arcs and brings no oracle: give an "
+                "object with by_arc(heads) -> costs [head, token], or with argmax(structure, x, "
+                "weights, gold); costs of each example come as so.losses.Costed."
+            )
         fitted = copy.copy(self)
         fitted.n_features_ = int(stack_sentences([X[0]]).features.shape[1])
         return fitted
 
     def pack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> ArborescenceShard:
         """Return checked sentences as a shard."""
-        sentences, gold = self._stack(X, Y, start)
-        return ArborescenceShard(sentences, gold, bool(self.single_root), start, self.decoder)
+        sentences, gold = self._stack(X, Y, start, partial=True)
+        cost = None if Y is None else self._arc_costs(sentences, Y, gold, start)
+        given = (bool(self.single_root), start, self.decoder, cost)
+        shard = ArborescenceShard(sentences, gold, *given)
+        if not np.any(gold < 0):
+            return shard
+        shard.known = gold
+        return shard.completed(np.zeros(self.n_features_))
 
     def unpack(self, shard: ArborescenceShard, outputs: Any) -> list[list[int]]:
         """Return the heads of every sentence's tokens."""
@@ -95,21 +115,27 @@ class Arborescence(PackedStructure):
         return sp.csr_array(ones @ sp.csr_array(sentences.features)[arcs])
 
     def loss(self, y: Any, other: Any) -> float:
-        """Return the number of tokens whose head differs."""
-        return float(self.part_errors(y, other))
+        """Return the number of tokens whose head differs, or what their arcs cost."""
+        if self.own_loss is not None:
+            return float(self.own_loss(y, other))
+        if costs_of(y) is None and self.cost is None:
+            return float(self.part_errors(y, other))
+        gold, predicted = _heads(plain(y), partial=True), _heads(other)
+        table = self._cost_table(y, gold)
+        return float(table[predicted, np.arange(len(gold))].sum())
 
     def part_count(self, y: Any) -> int:
-        """Return the number of tokens."""
-        return len(y)
+        """Return the number of tokens whose head is known."""
+        return int(np.count_nonzero(_heads(plain(y), partial=True) >= 0))
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of tokens whose head differs: T times one minus the UAS."""
-        gold, predicted = _heads(y), _heads(other)
+        gold, predicted = _heads(plain(y), partial=True), _heads(other)
         if len(gold) != len(predicted):
             raise InvalidInputError(
                 f"Outputs of {len(gold)} and {len(predicted)} heads cannot be compared."
             )
-        return int(np.count_nonzero(gold != predicted))
+        return int(np.count_nonzero((gold != predicted) & (gold >= 0)))
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, "arc")`` for each weight; features are x0, x1, ... unless named."""
@@ -117,19 +143,61 @@ class Arborescence(PackedStructure):
         return [(name, "arc") for name in columns]
 
     # ------------------------------------------------------------------ inside
-    def _stack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> tuple[Sentences, Ints]:
+    def _arc_costs(self, s: Sentences, Y: Sequence[Any], gold: Ints, start: int) -> Floats:
+        """Return what each candidate arc costs, nothing where the head of its token is unknown."""
+        cost = np.ones(len(s.head))
+        cost[gold[gold >= 0]] = 0.0
+        token = np.repeat(s.tokens[:-1], np.diff(s.arcs)) + s.dependent - 1
+        cost[gold[token] < 0] = 0.0
+        plainly = self.cost is None or self.own_loss is not None
+        for i, y in enumerate(Y):
+            if plainly and costs_of(y) is None:
+                continue
+            own = slice(int(s.arcs[i]), int(s.arcs[i + 1]))
+            table = self._cost_table(y, _heads(plain(y), start + i, partial=True), start + i)
+            cost[own] = table[s.head[own], s.dependent[own] - 1]
+        return cost
+
+    def _cost_table(self, y: Any, heads: Ints, example: int | None = None) -> Floats:
+        """Return the cost of each [head, token] where some heads are right; checked."""
+        n = len(heads)
+        known = np.flatnonzero(heads >= 0)
+        table = np.zeros((n + 1, n))
+        table[:, known] = 1.0
+        table[heads[known], known] = 0.0
+        if hasattr(self.cost, "by_arc"):
+            table = np.array(self.cost.by_arc(heads), dtype=np.float64)
+        brought = costs_of(y)
+        if brought is not None:
+            table = table * brought if brought.shape in ((), (n,)) else brought.copy()
+        problem = ""
+        if table.shape != (n + 1, n):
+            problem = f"have shape {table.shape}: give ({n},) or ({n + 1}, {n}), [head, token]"
+        elif not np.all(np.isfinite(table) & (table >= 0)):
+            problem = "must be finite and at least 0"
+        elif np.any(table[heads[known], known]):
+            problem = "must be 0 for the arcs of gold"
+        if problem:
+            where = "" if example is None else f" of example {example}"
+            raise InvalidInputError(f"The costs of arcs{where} {problem}.", example=example)
+        table[:, heads < 0] = 0.0
+        return table
+
+    def _stack(
+        self, X: Any, Y: Sequence[Any] | None, start: int = 0, partial: bool = False
+    ) -> tuple[Sentences, Ints]:
         """Return checked sentences and the rows of gold arcs (zeros without Y)."""
         s = stack_sentences(X, self.n_features_, start=start)
         gold = np.zeros(s.tokens[-1], dtype=np.int64)
         for i, y in enumerate(() if Y is None else Y):
             a, b = int(s.tokens[i]), int(s.tokens[i + 1])
-            heads = self._tree(y, b - a, start + i)
+            heads = self._tree(plain(y), b - a, start + i, partial)
             row = np.full((b - a + 1, b - a + 1), -1)
             own = slice(int(s.arcs[i]), int(s.arcs[i + 1]))
             row[s.head[own], s.dependent[own]] = np.arange(own.start, own.stop)
-            gold[a:b] = row[heads, np.arange(1, b - a + 1)]
-            if np.any(gold[a:b] < 0):
-                m = int(np.argmax(gold[a:b] < 0))
+            gold[a:b] = np.where(heads < 0, -1, row[heads, np.arange(1, b - a + 1)])
+            if np.any((gold[a:b] < 0) & (heads >= 0)):
+                m = int(np.argmax((gold[a:b] < 0) & (heads >= 0)))
                 raise InvalidInputError(
                     f"The arc ({heads[m]}, {m + 1}) of the output of example {start + i} is not "
                     "among its candidates.",
@@ -137,17 +205,21 @@ class Arborescence(PackedStructure):
                 )
         return s, gold
 
-    def _tree(self, y: Any, length: int, example: int) -> Ints:
-        """Return heads as integers; refuse what is not a tree."""
-        heads = _heads(y, example)
+    def _tree(self, y: Any, length: int, example: int, partial: bool = False) -> Ints:
+        """Return heads as integers, -1 where one is unknown; refuse what is not a tree."""
+        heads = _heads(y, example, partial)
         if len(heads) != length:
             raise InvalidInputError(
                 f"Example {example} has {length} tokens but {len(heads)} heads.", example=example
             )
         problem = ""
-        if np.any((heads < 0) | (heads > length)):
-            m = int(np.argmax((heads < 0) | (heads > length)))
+        open_ = np.any(heads == -1) and partial
+        outside = ((heads < 0) & (not open_ or heads != -1)) | (heads > length)
+        if np.any(outside):
+            m = int(np.argmax(outside))
             problem = f"token {m + 1} has the head {heads[m]}, not one of 0 to {length}"
+        elif open_:
+            return heads  # whether they can be completed the decoder says
         elif self.single_root and np.count_nonzero(heads == 0) != 1:
             roots = np.count_nonzero(heads == 0)
             problem = f"{roots} tokens hang on the root, and single_root asks for one"
@@ -165,10 +237,12 @@ class Arborescence(PackedStructure):
         return heads
 
 
-def _heads(y: Any, example: int | None = None) -> Ints:
-    """Return a sequence of heads as integers."""
+def _heads(y: Any, example: int | None = None, partial: bool = False) -> Ints:
+    """Return a sequence of heads as integers; if it may be partial, -1 for None."""
     try:
         heads = np.asarray(y if isinstance(y, np.ndarray) else list(y))
+        if partial and heads.dtype == object and any(head is None for head in heads):
+            heads = np.asarray([-1 if head is None else head for head in heads])
     except (TypeError, ValueError):
         heads = np.zeros(0)
     if heads.ndim != 1 or heads.dtype.kind not in "iu":

@@ -10,20 +10,22 @@ where c is what each part adds to the loss: its cost if gold lacks it, minus its
 
 from __future__ import annotations
 
+import copy
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, check_weights
+from structopt.errors import InvalidInputError
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, forget
 
 Mask = NDArray[np.bool_]
 
@@ -44,7 +46,9 @@ class VectorShard(Shard):
         Number of the first example in messages.
     """
 
-    along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("rows", "gold", "added")}
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("rows", "gold", "added", "known")}
+    known: NDArray[np.int8] | None = None
+    """Gold as it was given, -1 for parts of which it is unknown whether gold has them."""
 
     def __init__(
         self, features: Any, offsets: Ints, gold: Mask, added: Floats, start: int = 0
@@ -55,7 +59,8 @@ class VectorShard(Shard):
             gold,
             added,
         )
-        self.start, self.n_examples = start, len(offsets) - 1
+        self.start, self.n_examples, self.known = start, len(offsets) - 1, None
+        self.paid: Floats = np.zeros(self.n_examples)  # the loss of what `gold` holds
 
     @cached_property
     def base(self) -> Any:
@@ -96,10 +101,52 @@ class VectorShard(Shard):
         none, coef = np.zeros(len(parts), np.int64), np.where(self.gold[parts], 1.0, -1.0)
         return Directions(ptr, parts + self.rows.first, none, coef).take(which)
 
+    @property
+    def unknown(self) -> Any:
+        """Which examples have parts that are unknown."""
+        if self.known is None:
+            return super().unknown
+        return self._summed((self.known < 0).astype(np.float64)) > 0
+
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same examples with delta measured from ``outputs``; losses stay."""
+        moved = forget(copy.copy(self))
+        moved.gold = np.asarray(outputs, dtype=bool)
+        change = moved.gold.astype(np.float64) - self.gold
+        moved.paid = self.paid + self._summed(self.added * change)
+        return moved
+
+    def completed(self, weights: Floats) -> Self:
+        """Return the examples with what is unknown of gold chosen as these weights like best."""
+        if self.known is None:
+            return self
+        scores = self._scores(weights)
+        # more than all that the other parts could gain
+        most = 1.0 + self._summed(np.abs(scores))[self.owner]
+        held = np.where(self.known < 0, scores, 2.0 * most * (2.0 * self.known - 1.0))
+        found = np.asarray(self._each(scores, held)[0].outputs, dtype=bool)
+        wrong = np.flatnonzero((self.known >= 0) & (found != (self.known == 1)))
+        if len(wrong):
+            example = self.start + int(self.owner[wrong[0]])
+            raise InvalidInputError(
+                f"What is known of the output of example {example} cannot be completed: no output "
+                "agrees with all of it.",
+                example=example,
+            )
+        return self.anchored(found)
+
+    def begun(self, known: Any) -> Self:
+        """Return the shard with what is known of gold, -1 for what is not and costs nothing."""
+        if not np.any(known < 0):
+            return self
+        self.known = known
+        self.added = np.where(known < 0, 0.0, self.added)
+        return self.completed(np.zeros(self.base.shape[1]))
+
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""
         yield from super().content()
-        yield from (self.offsets, self.added)
+        yield from (self.offsets, self.added, self.paid)
 
     @cached_property
     def owner(self) -> Ints:
@@ -127,7 +174,8 @@ class VectorShard(Shard):
             change = self.gold.astype(np.float64) - output
             score = self._summed(scores * change)
             score[none] = np.inf  # nothing but gold is possible
-            answers.append(Answers(output, self._summed(-self.added * change), score, excess=open_))
+            loss = self.paid + self._summed(-self.added * change)
+            answers.append(Answers(output, loss, score, excess=open_))
         return answers
 
     def _summed(self, values: Floats) -> Floats:

@@ -73,7 +73,7 @@ class Lattice(PackedStructure):
 
     names_: tuple[str, ...] | None
 
-    def __init__(self, *, loss: PartCosts | None = None, decoder: str = "compiled") -> None:
+    def __init__(self, *, loss: Any = None, decoder: str = "compiled") -> None:
         self.cost, self.decoder = loss, decoder
 
     # ------------------------------------------------------------------ fitting and encoding
@@ -118,6 +118,8 @@ class Lattice(PackedStructure):
 
     def loss(self, y: Any, other: Any) -> float:
         """Return ``extra`` per edge of ``other`` alone plus ``missed`` per edge of y alone."""
+        if self.own_loss is not None:
+            return float(self.own_loss(y, other))
         return PartCosts.given(self.cost).of(set(as_path(y)), set(as_path(other)))
 
     def part_errors(self, y: Any, other: Any) -> int:

@@ -42,11 +42,17 @@ class PartCosts(Parameters):
 
     @classmethod
     def given(cls, loss: Any) -> PartCosts:
-        """Return what a structure was given as ``loss=``; None costs 1 a part."""
+        """Return what a structure was given as ``loss=``; None costs 1 a part.
+
+        So does a loss that brings an oracle of its own, which is asked instead.
+        """
+        if callable(loss) and hasattr(loss, "argmax"):
+            return PartCosts()
         if loss is None or isinstance(loss, PartCosts):
             return PartCosts() if loss is None else loss
         raise InvalidInputError(
-            f"loss is {loss!r}: give so.losses.PartCosts(extra=..., missed=...) or None."
+            f"loss is {loss!r}: give so.losses.PartCosts(extra=..., missed=...) or None, or a loss "
+            "that brings its oracle, argmax(structure, x, weights, gold)."
         )
 
     def checked(self, *, positive: bool = False) -> Self:

@@ -12,6 +12,7 @@ as an array ``(n1, n2, d)``, as :class:`CandidateEdges`, or as a bipartite netwo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -171,6 +172,51 @@ def gold_mask(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.bool
                 example=example,
             )
     return mask
+
+
+def known_edges(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.int8]:
+    """Return for each candidate edge whether y has it: 1, 0, or -1 where that is unknown.
+
+    A mapping says it of the edges that it names (the others are none), a matrix with NaN, None or
+    masked entries of all; anything else is known in full.
+    """
+    if not is_partial(y):
+        return gold_mask(pair, y, example).astype(np.int8)
+    sure, open_ = parted(y, example)
+    known = gold_mask(pair, sure, example).astype(np.int8)
+    unknown = [edge in open_ for edge in _names_of(pair)]
+    known[np.array(unknown, dtype=bool)] = -1
+    return known
+
+
+def is_partial(y: Any) -> bool:
+    """Return whether an output is in a form that may leave edges open."""
+    matrix = isinstance(y, np.ndarray) and y.ndim == 2 and y.dtype.kind in "fO"
+    return isinstance(y, Mapping | np.ma.MaskedArray) or (matrix and any(map(_open, y.flat)))
+
+
+def parted(y: Any, example: int | None = None) -> tuple[Any, Any]:
+    """Return the edges that an output has, and those of which it is unknown."""
+    if not is_partial(y):
+        return as_set(y, example), frozenset()
+    if isinstance(y, Mapping):
+        named = list(y.items())
+    else:
+        hidden = np.ma.getmaskarray(y)
+        given = np.asarray(y, dtype=object)
+        named = [(place, None if hidden[place] else given[place]) for place in np.ndindex(y.shape)]
+    odd = [value for _, value in named if not _open(value) and value not in (0, 1)]
+    if odd:
+        raise InvalidInputError(
+            f"An output says {odd[0]!r} of an edge: give True, False, or None where it is unknown.",
+            example=example,
+        )
+    sure = frozenset(edge for edge, value in named if not _open(value) and value)
+    return sure, frozenset(edge for edge, value in named if _open(value))
+
+
+def _open(value: Any) -> bool:
+    return value is None or value != value  # NaN is not equal to itself
 
 
 def _names_of(pair: Pair) -> list[tuple[Any, Any]]:

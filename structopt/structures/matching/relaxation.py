@@ -32,17 +32,20 @@ class MatchingRelaxation(Relaxation):
     gold : array of bool
     added : array
         What each edge adds to the loss.
+    paid : array
+        The loss of `gold`: 0, unless it is what directions are measured from and no more.
     """
 
     integral = True
 
     def __init__(
-        self, pairs: Sequence[Pair], features: Any, offsets: Ints, gold: Any, added: Floats
-    ) -> None:
+        self, pairs: Sequence[Pair], features: Any, offsets: Ints, gold: Any, added: Floats,
+        paid: Floats,
+    ) -> None:  # fmt: skip
         self.owner = np.repeat(np.arange(len(pairs)), np.diff(offsets))
         self.gold, self.loss, self._features = gold.astype(np.float64), added, features
         missed = np.where(gold, -added, 0.0)
-        constant = np.bincount(self.owner, missed, minlength=len(pairs))
+        constant = paid + np.bincount(self.owner, missed, minlength=len(pairs))
         self.loss_constant = np.asarray(constant, dtype=np.float64)
         self._limits = (
             np.concatenate([pair.fertility[0] for pair in pairs]),

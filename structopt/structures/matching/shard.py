@@ -43,7 +43,7 @@ class MatchingShard(VectorShard):
     decoder : {"compiled", "networkx"}
     """
 
-    each = ("pairs", "searches")
+    each = ("pairs", "searches", "paid")
 
     def __init__(
         self, pairs: Sequence[Pair], gold: Sequence[Mask], added: Floats, start: int = 0,
@@ -69,7 +69,7 @@ class MatchingShard(VectorShard):
 
     def relaxation(self) -> MatchingRelaxation:
         """Return all matchings as one polytope."""
-        given = (self.rows.matrix, self.offsets, self.gold, self.added)
+        given = (self.rows.matrix, self.offsets, self.gold, self.added, self.paid)
         return MatchingRelaxation(self.pairs, *given)
 
     def content(self) -> Iterator[Any]:

@@ -26,11 +26,20 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
+from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.losses.part_costs import PartCosts
-from structopt.structures.matching.inputs import Pair, as_set, gold_mask, read_pair
+from structopt.structures.matching.inputs import (
+    Pair,
+    as_set,
+    gold_mask,
+    known_edges,
+    parted,
+    read_pair,
+)
 from structopt.structures.matching.shard import MatchingShard
 
 Edges = frozenset[tuple[Any, Any]]
@@ -46,8 +55,9 @@ class Matching(PackedStructure):
 
     Parameters
     ----------
-    loss : PartCosts, optional
-        What an edge too many and an edge too few cost, both > 0; by default 1.
+    loss : PartCosts or your own with an oracle, optional
+        What an edge too many (`extra`, for precision) and an edge too few (`missed`, for recall)
+        cost, both > 0; by default 1.
     fertility : int or (int, int)
         Edges that a left and a right node may have, unless the example says otherwise.
     decoder : {"compiled", "networkx"}
@@ -67,7 +77,7 @@ class Matching(PackedStructure):
 
     def __init__(
         self,
-        loss: PartCosts | None = None,
+        loss: Any = None,
         fertility: int | tuple[int, int] = 1,
         decoder: str = "compiled",
     ) -> None:
@@ -94,12 +104,15 @@ class Matching(PackedStructure):
         """Return checked pairs as a shard."""
         pairs = [self._pair(x, i) for i, x in enumerate(X, start)]
         if Y is None:
-            gold = [np.zeros(len(p.edges), dtype=bool) for p in pairs]
-        else:
-            each = enumerate(zip(pairs, Y, strict=True), start)
-            gold = [gold_mask(p, y, i) for i, (p, y) in each]
-        added = PartCosts.given(self.cost).added(np.concatenate(gold))
-        return MatchingShard(pairs, gold, added, start, self.decoder)
+            none = [np.zeros(len(p.edges), dtype=bool) for p in pairs]
+            added = np.zeros(sum(map(len, none)))
+            return MatchingShard(pairs, none, added, start, self.decoder)
+        each = list(enumerate(zip(pairs, Y, strict=True), start))
+        known = [known_edges(p, plain(y), i) for i, (p, y) in each]
+        given = zip(each, known, strict=True)
+        added = np.concatenate([self._added(p, y, k == 1, i) for (i, (p, y)), k in given])
+        shard = MatchingShard(pairs, [k == 1 for k in known], added, start, self.decoder)
+        return shard.begun(np.concatenate(known))
 
     def unpack(self, shard: MatchingShard, outputs: Any) -> list[Edges]:
         """Return the chosen edges of every pair."""
@@ -110,21 +123,27 @@ class Matching(PackedStructure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the summed features of the edges of y, as one sparse row."""
         pair = self._pair(x)
-        mask = gold_mask(pair, y)
+        mask = gold_mask(pair, plain(y))
         summed = np.asarray(pair.features[mask].sum(axis=0)).reshape(1, -1)
         return sp.csr_array(summed)
 
     def loss(self, y: Any, other: Any) -> float:
         """Return the weighted number of edges in which ``other`` differs from y."""
-        return PartCosts.given(self.cost).of(as_set(y), as_set(other))
+        if self.own_loss is not None:
+            return float(self.own_loss(y, other))
+        (gold, open_), predicted, costs = parted(plain(y)), as_set(other), costs_of(y)
+        if costs is None:
+            return PartCosts.given(self.cost).of(gold - open_, predicted - open_)
+        return float(sum(costs[edge] for edge in (gold ^ predicted) - open_))
 
     def part_count(self, y: Any) -> int:
         """Return the number of edges of y, at least 1."""
-        return max(1, len(as_set(y)))
+        return max(1, len(parted(plain(y))[0]))
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of edges missed or invented, whichever is larger."""
-        gold, predicted = as_set(y), as_set(other)
+        gold, open_ = parted(plain(y))
+        predicted = as_set(other) - open_
         wrong = max(len(gold - predicted), len(predicted - gold))
         return min(self.part_count(y), wrong)
 
@@ -134,6 +153,20 @@ class Matching(PackedStructure):
         return [(name, "edge") for name in names]
 
     # ------------------------------------------------------------------ inside
+    def _added(self, pair: Pair, y: Any, gold: Any, example: int) -> Floats:
+        """Return what each candidate edge adds to the loss."""
+        brought = costs_of(y)
+        if brought is None:
+            return PartCosts.given(self.cost).added(gold)
+        if brought.shape != pair.shape or pair.names is not None:
+            raise InvalidInputError(
+                f"The costs of example {example} have shape {brought.shape}: give a matrix of "
+                f"shape {pair.shape}, a cost for each (left, right); nodes with names take none.",
+                example=example,
+            )
+        cost = brought[pair.edges[:, 0], pair.edges[:, 1]]
+        return np.where(gold, -cost, cost)
+
     def _limits(self) -> tuple[int, int]:
         both = self.fertility if isinstance(self.fertility, tuple | list) else [self.fertility] * 2
         if len(both) != 2 or any(int(b) != b or b < 1 for b in both):

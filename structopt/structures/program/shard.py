@@ -33,7 +33,7 @@ class ProgramShard(VectorShard):
         Number of the first example in messages.
     """
 
-    each = ("programs",)
+    each = ("programs", "paid")
 
     def __init__(
         self, programs: Sequence[IntegerProgram], features: Sequence[Any], gold: Sequence[Mask],

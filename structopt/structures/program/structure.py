@@ -35,6 +35,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import as_matrix, check_columns, first_not_finite
 from structopt.errors import InfeasibleError, InvalidInputError, OracleError, StructoptError
+from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.integer.rows import compile_rows
 from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.base.packed import PackedStructure
@@ -85,7 +86,7 @@ class BooleanProgram(PackedStructure):
         constraints: Callable[[Any, Any], Any] | None = None,
         features: Callable[[Any], Any] | None = None,
         *,
-        loss: PartCosts | None = None,
+        loss: Any = None,
         gap: float = 0.0,
         time_limit: float | None = None,
     ) -> None:
@@ -111,14 +112,15 @@ class BooleanProgram(PackedStructure):
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ProgramShard:
         """Compile every example once; refuse gold outputs that break their constraints."""
-        programs, features, golds, added = [], [], [], []
+        programs, features, golds, known, added = [], [], [], [], []
         for i, x in enumerate(X):
             matrix = self._features(x, start + i)
             program = self._program(x, matrix.shape[0], start + i)
             gold = np.zeros(matrix.shape[0], dtype=bool)
+            open_ = np.zeros(matrix.shape[0], dtype=bool)
             if Y is not None:
-                gold = _output(Y[i], len(gold), start + i)
-                if not program.contains(gold.astype(np.float64)):
+                gold, open_ = _parted(Y[i], len(gold), start + i)
+                if not open_.any() and not program.contains(gold.astype(np.float64)):
                     raise InfeasibleError(
                         f"The gold output of example {start + i} breaks its constraints: correct "
                         "one of them.",
@@ -127,8 +129,9 @@ class BooleanProgram(PackedStructure):
             programs.append(program)
             features.append(matrix)
             golds.append(gold)
+            known.append(np.where(open_, -1, gold).astype(np.int8))
             added.append(np.zeros(len(gold)) if Y is None else self._added(Y[i], gold, start + i))
-        return ProgramShard(programs, features, golds, added, start)
+        return ProgramShard(programs, features, golds, added, start).begun(np.concatenate(known))
 
     def unpack(self, shard: ProgramShard, outputs: Any) -> list[Output]:
         """Return the 0/1 vectors of every example."""
@@ -143,9 +146,11 @@ class BooleanProgram(PackedStructure):
 
     def loss(self, y: Any, other: Any) -> float:
         """Return the summed costs of the parts in which the outputs differ."""
-        gold = _output(y, len(y))
+        if self.own_loss is not None:
+            return float(self.own_loss(y, other))
+        gold, open_ = _parted(y, len(y))
         predicted = _output(other, len(gold))
-        return float(np.abs(self._added(y, gold)) @ (gold != predicted))
+        return float(np.abs(self._added(y, gold)) @ ((gold != predicted) & ~open_))
 
     def note(self) -> str:
         """Return that answers may stop short of the best, if they may."""
@@ -155,7 +160,8 @@ class BooleanProgram(PackedStructure):
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of parts that differ."""
-        return int(np.count_nonzero(_output(y, len(y)) != _output(other, len(y))))
+        gold, open_ = _parted(y, len(y))
+        return int(np.count_nonzero((gold != _output(other, len(y))) & ~open_))
 
     # ------------------------------------------------------------------ inside
     def _program(self, x: Any, parts: int, example: int | None) -> IntegerProgram:
@@ -178,7 +184,15 @@ class BooleanProgram(PackedStructure):
         return matrix
 
     def _added(self, y: Any, gold: Mask, example: int | None = None) -> Any:
-        return PartCosts.given(self.cost).added(gold, y, example)
+        brought = costs_of(y)
+        if brought is None:
+            return PartCosts.given(self.cost).added(gold, y, example)
+        if brought.shape not in ((), gold.shape):
+            raise InvalidInputError(
+                f"An output of {len(gold)} parts brings costs of shape {brought.shape}.",
+                example=example,
+            )
+        return np.where(gold, -brought, brought)
 
 
 def _called(function: Callable[..., Any], name: str, example: int | None, *given: Any) -> Any:
@@ -194,8 +208,21 @@ def _called(function: Callable[..., Any], name: str, example: int | None, *given
         ) from error
 
 
+def _parted(y: Any, parts: int, example: int | None = None) -> tuple[Mask, Mask]:
+    """Return a 0/1 output as a mask, and which of its entries are None or NaN: unknown."""
+    given = plain(y)
+    try:
+        z = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError):
+        z = np.zeros(0)
+    if z.shape != (parts,) or not np.isnan(z).any():
+        return _output(given, parts, example), np.zeros(parts, dtype=bool)
+    return _output(np.where(np.isnan(z), 0.0, z), parts, example), np.isnan(z)
+
+
 def _output(y: Any, parts: int, example: int | None = None) -> Mask:
     """Return a 0/1 output as a mask."""
+    y = plain(y)
     try:
         z = np.asarray(y, dtype=np.float64)
     except (TypeError, ValueError):

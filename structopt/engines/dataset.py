@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, count
+from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
 from structopt.structures.base.oracles import Oracle
@@ -43,6 +44,8 @@ class DataSet:
         Parallel workers of a pass, in joblib's sense; None leaves it to the active joblib backend.
     threads : bool
         Whether the shards release the interpreter lock, so that threads suffice.
+    exact : bool
+        Whether answers claim to be the best: those that are worse than gold are refused then.
     """
 
     def __init__(
@@ -53,9 +56,10 @@ class DataSet:
         sample_weight: Floats | None = None,
         n_jobs: int | None = None,
         threads: bool = False,
+        exact: bool = True,
     ) -> None:
         self.shards, self.n_features = list(shards), n_features
-        self.n_jobs, self.threads = n_jobs, threads
+        self.n_jobs, self.threads, self.exact = n_jobs, threads, exact
         counts = [shard.n_examples for shard in shards]
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.n_examples = int(self.starts[-1])
@@ -106,6 +110,7 @@ class DataSet:
             sample_weight=sample_weight,
             n_jobs=n_jobs,
             threads=structure.releases_gil,
+            exact=structure.exact,
         )
 
     def fingerprint(self, salt: str) -> str:
@@ -179,7 +184,22 @@ class DataSet:
         return [shard.argmax(weights) for shard in self.shards]
 
     def ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
-        """One pass: every shard's answers, in order."""
+        """One pass: every shard's answers, in order; refused where gold itself is better."""
+        answers = self._ask(oracle, weights)
+        if self.exact:
+            check_gold(oracle, answers, self.term_size(weights))
+        return answers
+
+    def term_size(self, weights: Floats) -> float:
+        """Return the size of the largest term that a score is a sum of."""
+        return self._largest * float(np.abs(weights).max(initial=0.0))
+
+    @cached_property
+    def _largest(self) -> float:
+        data = self.base.data
+        return float(max(data.max(initial=0.0), -data.min(initial=0.0)))  # no copy of it
+
+    def _ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         if len(self.shards) == 1:
             return [self.shards[0].ask(oracle, weights)]
         try:

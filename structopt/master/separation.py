@@ -68,6 +68,8 @@ class Separation:
         The point, if it satisfies all families without slacks strictly.
     exact : bool
         Whether every oracle proved its answers; if not, `value` may be too low.
+    answered : tuple of Cuts
+        All answers of the first pass, by family, with their rows.
     """
 
     point: Floats
@@ -79,6 +81,7 @@ class Separation:
     exact: bool
     rounding: float = 0.0
     """How much of `value` covers what oracles leave open (`Answers.excess`)."""
+    answered: tuple[Cuts, ...] = ()
 
     @cached_property
     def found(self) -> list[Cuts]:
@@ -119,7 +122,16 @@ def separate(
     exact = ask.exact()
     violated = {k: v for k, v in hard.items() if v > 0}
     if violated and inside is None:
-        return Separation(raised, np.inf, max(violated.values()), worst, found, None, exact)
+        return Separation(
+            raised,
+            np.inf,
+            max(violated.values()),
+            worst,
+            found,
+            None,
+            exact,
+            answered=tuple(lifted),
+        )
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
@@ -135,7 +147,8 @@ def separate(
         for cuts in lifted:
             raise_slacks(master, cuts, 0.0 * cuts.excess, bare, least)
         rounding = max(0.0, value - objective(least))
-    return Separation(raised, value, residual, worst, found, here, exact, rounding)
+    every = tuple(lifted)
+    return Separation(raised, value, residual, worst, found, here, exact, rounding, every)
 
 
 def _violated(cuts: Cuts, x: Floats) -> tuple[float, Ints]:

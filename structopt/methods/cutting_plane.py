@@ -25,6 +25,7 @@ from structopt.formulations.base import Formulation
 from structopt.master.cuts import Cuts
 from structopt.master.lagrangian import Averages, Lagrangian, Priced
 from structopt.master.separation import Inside, Separation, separate
+from structopt.methods.doubts import Doubts
 from structopt.methods.forerunner import largest_projection
 from structopt.methods.method import UNPROVEN, Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
@@ -109,6 +110,7 @@ class CuttingPlane(Method):
         self._pace, self._dropped_at = Pace(), -np.inf
         self._averages, self._middle = Averages(), 0.0
         self._inside: Inside | None = None
+        self._doubts = Doubts(self.master, data)
         self._here = Iterate(self._weights, self._primal)
         self._rounding = 0.0
         self._first: str | None = None  # the backend that another one finishes for
@@ -154,6 +156,9 @@ class CuttingPlane(Method):
         if self.backend.moving:
             self.backend.told(separation.value, self._dual, self._middle)
         finished = self._finished()
+        rounds = len(self.history) + 1
+        if finished or rounds & (rounds - 1) == 0:
+            self._doubts.check(x[self.master.weight_columns], separation)
         self.master.pool.settle(solution.cut_duals, negligible=self._negligible(solution))
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
@@ -243,6 +248,7 @@ class CuttingPlane(Method):
         """Ask the oracles at x: the cuts that it breaks, and the objective."""
         separation = separate(self.master, self.data, x, self._inside, self._objective)
         self._proven = self._proven and separation.exact
+        self._doubts.hear(x[self.master.weight_columns], separation)
         return separation
 
     def _objective(self, x: Floats) -> float:

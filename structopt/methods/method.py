@@ -20,13 +20,16 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import (
+    CertificateError,
     IncompatibleError,
+    OracleError,
     OutOfMemoryError,
     OutOfTimeError,
     StructoptError,
 )
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
+from structopt.methods.probe import probe
 from structopt.methods.state import State
 from structopt.parameters import check_params, checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
@@ -153,6 +156,8 @@ class Method(ABC):
             record = self.step()
             self._told = self._told_to_stop(record)
             yield record
+        if self._status == "optimal":
+            probe(self.data, {family.oracle for family in self.master.families}, self._weights)
 
     def _ended(self) -> bool:
         """Return whether no round is to come, and remember why."""
@@ -205,7 +210,11 @@ class Method(ABC):
         """Return an error that carries the best model so far, if there is one."""
         if np.isfinite(self._primal):
             # the base's: it asks no oracle, and one may be what failed
-            error.result = Method._result(self, "stalled")
+            result = Method._result(self, "stalled")
+            if isinstance(error, OracleError | CertificateError):
+                note = f"{type(error).__name__}: nothing is proven"
+                result = replace(result, certificate=result.certificate.doubted(note))
+            error.result = result
         return error
 
     def _begin_anew(self) -> None:

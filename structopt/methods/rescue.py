@@ -99,7 +99,7 @@ def solve_master(
         other.start(master)
         if len(master.pool):
             other.append(master.pool.cuts)
-        second = _judged(master, other.solve(tolerance=tolerance))
+        second = _judged(master, attempt(master, other, tolerance, None))
         if second.solution is None or not _failed(second.solution):
             return replace(second, rescue=Rescue(number, backend.name, name, why))
         failures.append(f"{name!r}: {second.solution.message}")

@@ -15,7 +15,7 @@ False
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from structopt.errors import CertificateError
 from structopt.run.events import ROUNDING, relative
@@ -71,6 +71,10 @@ class Certificate:
         small = self.relative_gap <= self.tolerance or self.gap <= self.abs_tolerance
         sound = self.exact and not contradicts(self.primal, self.dual, self.residual)
         return sound and small and self.residual <= FEASIBLE
+
+    def doubted(self, note: str) -> Certificate:
+        """Return the same bounds as no certificate, and why."""
+        return replace(self, exact=False, note="; ".join(filter(None, (note, self.note))))
 
     def __str__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

@@ -130,13 +130,15 @@ def test_a_failing_solver_is_retried_on_the_reference_where_that_is_allowed(word
     assert result.rescued == ((3, "broken", "cvxpy", "out of luck"),)
 
 
-def test_when_the_reference_fails_too_the_error_carries_the_last_model(words, monkeypatch):
+def test_when_others_fail_too_the_error_carries_the_last_model(words, monkeypatch):
+    from structopt.backends.osqp import OSQP
     from structopt.backends.reference import CVXPY
 
     def fail(self, **kwargs):
-        return self._nothing("failed", "no solver left")
+        return MasterSolution("failed", np.zeros(0), np.zeros(0), None, 0, "no solver left")
 
-    monkeypatch.setattr(CVXPY, "solve", fail)
+    for rescuer in (CVXPY, OSQP):
+        monkeypatch.setattr(rescuer, "solve", fail)
     with pytest.raises(BackendError, match="no solver left") as caught:
         run_of(words, so.M3N(0.5), backend=Broken(), fallback=True).solve()
     assert len(caught.value.result.history) == 2

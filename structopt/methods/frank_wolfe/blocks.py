@@ -27,6 +27,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.methods.frank_wolfe import kernels
 from structopt.methods.frank_wolfe.planes import Planes
+from structopt.structures.base.parts import Directions
 
 _STEPS = 10
 """Pairwise steps inside one block, in one visit, at most: 3 / 10 / 20 take 32 / 29 / 28 passes on
@@ -108,6 +109,15 @@ class Blocks:
         half_square = 0.5 * float(self._curvature @ (self.weights * self.weights))
         return float(np.vdot(self._alpha, self._margin)) - half_square
 
+    def standing(self) -> Planes:
+        """Return all planes, means of several among them."""
+        there = np.arange(self._planes) < self._count[:, None]
+        first, size = self._first[there], self._size[there]
+        ptr = np.concatenate([[0], np.cumsum(size)])
+        where = np.repeat(first - ptr[:-1], size) + np.arange(ptr[-1])
+        parts = Directions(ptr, *(values[where] for values in self._heap))
+        return Planes(np.nonzero(there)[0], self._margin[there], parts)
+
     def _block(self) -> tuple[Any, ...]:
         return (
             self._count, self._first, self._size, self._heap, self._margin, self._alpha, self._idle,
@@ -120,19 +130,16 @@ class Blocks:
             self._table, self._now = _hash_table(2 * needed), 0
         if self._used + needed <= len(self._heap[0]):
             return
-        standing = np.arange(self._planes) < self._count[:, None]
-        first, size = self._first[standing], self._size[standing]
-        places = np.concatenate([[0], np.cumsum(size)])
-        where = np.repeat(first - places[:-1], size) + np.arange(places[-1])
-        self._used = int(places[-1])
+        parts = self.standing().directions
+        self._used = len(parts.source)
         length = max(len(self._heap[0]), 2 * (self._used + needed))
         source, offset = np.empty(length, np.int64), np.empty(length, np.int64)
         coef = np.empty(length)
-        source[: self._used] = self._heap[0][where]
-        offset[: self._used] = self._heap[1][where]
-        coef[: self._used] = self._heap[2][where]
+        source[: self._used] = parts.source
+        offset[: self._used] = parts.offset
+        coef[: self._used] = parts.coef
         self._heap = (source, offset, coef)
-        self._first[standing] = places[:-1]
+        self._first[np.arange(self._planes) < self._count[:, None]] = parts.ptr[:-1]
 
 
 def _hash_table(least: int) -> tuple[Any, ...]:

@@ -22,6 +22,7 @@ from typing import Unpack
 import numpy as np
 
 from structopt.engines.dataset import DataSet
+from structopt.engines.trust import check_known
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.master.form import HingeForm
@@ -208,6 +209,11 @@ class FrankWolfe(Method):
         weights = self._blocks.weights
         answers = self.data.ask(self._form.oracle, weights)
         found = self._form.at(weights, answers)
+        if self.data.exact and found.exact:
+            known, size = self._blocks.standing(), self.data.term_size(weights)
+            values = known.margins - known.directions.dot(self._finder.base, weights)
+            given = found.hinges[known.examples]
+            check_known(self._form.oracle, known.examples, values, given, size)
         self._offer(weights, found.value)
         self._pending, self._fresh = self._finder.all(answers), True
         self._proven = self._proven and found.exact

@@ -24,6 +24,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
+from structopt.engines.trust import check_known
 from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
@@ -145,7 +146,12 @@ class KernelDual(Method):
         if len(margins) == 1:
             return asking
         metric = self._metric(i, planes)
-        value = margins - planes @ self._scores(i)
+        scores = self._scores(i)
+        value = margins - planes @ scores
+        if self.data.exact and answers.exact and answers.excess is None:
+            hinge = np.maximum(self._form.oracle.hinge(loss, score), 0.0)
+            size = float(margins.max() + (np.abs(planes) @ np.abs(scores)).max())
+            check_known(self._form.oracle, np.full(len(value), i), value, hinge, size)
         step = cost / self._curvature
         moved = balance(value, metric, shares, step, PAIRS)
         self._move(i, step * (moved @ planes))

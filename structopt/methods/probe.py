@@ -1,0 +1,131 @@
+r"""Asking an oracle in several ways, and comparing its answers with each other.
+
+An oracle of the user's own may be wrong in one and the same way in every round, so that no answer
+contradicts an earlier one: an argmax that forgets the loss, or gives gold whenever it is told gold.
+Asked at other weights, with and without gold, it gives other outputs of the same example; at every
+weights tried the answer must have the largest value of them all, features and losses computed anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from structopt.arrays import Floats
+from structopt.engines.dataset import DataSet
+from structopt.errors import OracleError
+from structopt.structures.base.example_shard import ExampleShard, as_row
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    slack_rescaled,
+    worst,
+)
+from structopt.structures.base.structure import Structure
+
+QUESTIONS = (loss_augmented, best_other, slack_rescaled, worst)
+"""Oracles whose question is known."""
+_EXAMPLES = 16
+"""Examples that a run looks at before it says that it is certified: some 150 questions."""
+_ROUNDING = 1e-7
+
+
+class Beaten(NamedTuple):
+    """An answer that another output beats at the same weights."""
+
+    oracle: Oracle
+    output: Any
+    value: float
+    better: Any
+    better_value: float
+
+    def __str__(self) -> str:
+        return (
+            f"asked {self.oracle.name!r}, it gives {_shown(self.output)} of value "
+            f"{self.value:.9g}, but {_shown(self.better)} has {self.better_value:.9g} at the same "
+            "weights"
+        )
+
+
+class Known(NamedTuple):
+    """An output, its features and its loss."""
+
+    output: Any
+    features: Any
+    loss: float
+
+    @classmethod
+    def of(cls, structure: Structure, x: Any, gold: Any, y: Any) -> Known:
+        """Compute both anew."""
+        return cls(y, as_row(structure.joint_features(x, y)), float(structure.loss(gold, y)))
+
+    def value(self, oracle: Oracle, gold: Known, weights: Floats) -> tuple[float, float]:
+        """Return ``margin - scale * w . delta``, and the size of what was summed."""
+        delta = gold.features - self.features
+        score = float((delta @ weights)[0])
+        summed = float((abs(gold.features) @ np.abs(weights))[0])
+        summed += float((abs(self.features) @ np.abs(weights))[0]) + abs(self.loss)
+        return float(oracle.margin(self.loss) - oracle.scale(self.loss) * score), summed
+
+
+def trial_weights(structure: Structure, weights: Floats, rng: np.random.Generator) -> list[Floats]:
+    """Return weights to ask at: none, the given ones, half of them, and others of their size."""
+    size = float(np.abs(weights).max(initial=0.0)) or 1.0
+    other = size * rng.standard_normal(len(weights))
+    kept = structure.nonnegative_weights()
+    other[kept] = np.abs(other[kept])
+    return [0.0 * weights, weights, 0.5 * weights, other, 0.3 * other]
+
+
+def beaten(
+    structure: Structure, oracle: Oracle, x: Any, gold: Any, trials: list[Floats], *more: Any
+) -> Iterator[Beaten]:
+    """Yield answers at the weights tried that other answers, or ``more`` outputs, beat."""
+    right = Known.of(structure, x, gold, gold)
+    answers = [structure.answer(oracle, x, gold, w) for w in trials]
+    plain = []
+    if "argmax" in structure.abilities():
+        backwards = [] if len(structure.nonnegative_weights()) else [-trials[1], -trials[3]]
+        plain = [structure.argmax(x, w) for w in (trials[1], trials[3], *backwards)]
+    outputs = [y for y in (*answers, *plain, *more) if y is not None]
+    known = [Known.of(structure, x, gold, y) for y in outputs]
+    known = [k for k in known if k.loss > 0] if oracle is best_other else [right, *known]
+    for w, y in zip(trials, answers, strict=True):
+        if not known:
+            return
+        value, size = -np.inf, 0.0
+        if y is not None:
+            value, size = Known.of(structure, x, gold, y).value(oracle, right, w)
+        values = [k.value(oracle, right, w) for k in known]
+        best = int(np.argmax([v for v, _ in values]))
+        if values[best][0] - value > _ROUNDING * max(size, values[best][1]):
+            yield Beaten(oracle, y, value, known[best].output, values[best][0])
+
+
+def probe(data: DataSet, oracles: set[Oracle], weights: Floats) -> None:
+    """Raise an OracleError if a user's own methods contradict each other on a few examples."""
+    rng = np.random.default_rng(0)
+    for shard, start in zip(data.shards, data.starts[:-1].tolist(), strict=True):
+        if not isinstance(shard, ExampleShard) or not shard.structure.exact:
+            continue
+        count = min(shard.n_examples, max(1, _EXAMPLES // len(data.shards)))
+        for i in rng.choice(shard.n_examples, size=count, replace=False).tolist():
+            trials = trial_weights(shard.structure, weights, rng)
+            for oracle in oracles & set(QUESTIONS):
+                for wrong in beaten(shard.structure, oracle, shard.X[i], shard.Y[i], trials):
+                    name = type(shard.structure).__name__
+                    raise OracleError(
+                        f"{name} does not find the best output of example {start + i}: {wrong}. "
+                        "So nothing is proven. Does argmax use gold, and do argmax, loss and "
+                        "joint_features speak of the same outputs? A structure that only "
+                        "approximates says so by `exact = False`.",
+                        example=start + i,
+                    )
+
+
+def _shown(output: Any) -> str:
+    said = " ".join(repr(output).split())
+    return said if len(said) <= 60 else said[:57] + "..."

@@ -248,9 +248,14 @@ def _kept(given: MethodCase, result: Result, status: str | None) -> None:
         fail(f"primal {found.primal} is below the objective of the weights returned")
 
 
+_ASKED = ("ask", "argmax", "k_best", "relaxation", "expected", "single")
+
+
 def _fail_from(shard: Any, rounds: list[Any], last: int) -> None:
     """Let every question to a shard fail once ``last`` rounds are over."""
-    for name in ("ask", "argmax", "k_best", "relaxation", "expected", "single"):
+    for name in _ASKED:
+        vars(shard).pop(name, None)  # a part is a copy, with what was put on the whole
+    for name in _ASKED:
         asked = getattr(shard, name)
 
         def question(*args: Any, asked: Any = asked, name: str = name) -> Any:

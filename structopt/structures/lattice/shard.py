@@ -91,6 +91,11 @@ class LatticeShard(Shard):
         """Return lattice i as a shard of its own."""
         return self.part(i, i + 1)
 
+    @property
+    def anchor(self) -> Paths:
+        """The gold paths."""
+        return self.paths
+
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the paths ``which``: the edges in which they differ from gold."""
         ptr, source, coef = kernels.differing_edges(*self.paths, *outputs, which)

@@ -32,6 +32,7 @@ from structopt.formulations.lp_struct import LPStruct as LPStruct
 from structopt.formulations.given_weights import Fixed as Fixed
 from structopt.backends.ascent.backend import Ascent as Ascent
 from structopt.backends.proximal import Proximal as Proximal
+from structopt.backends.splitting import Splitting as Splitting
 from structopt.backends.highs import HiGHS as HiGHS
 from structopt.backends.clarabel import Clarabel as Clarabel
 from structopt.backends.osqp import OSQP as OSQP

@@ -6,7 +6,7 @@ contract tests read the same list. To add a structure, a formulation, a backend 
 its file, and add its line here (``tests/contracts/test_names.py`` writes what type checkers read).
 
 >>> [entry.key for entry in of_kind("backend")]
-['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
+['ascent', 'proximal', 'splitting', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
 """
 
 from __future__ import annotations
@@ -63,6 +63,7 @@ NAMES = [
     # before it refuse
     Name("Ascent", "backends.ascent.backend", "backend", "ascent"),
     Name("Proximal", "backends.proximal", "backend", "proximal"),
+    Name("Splitting", "backends.splitting", "backend", "splitting"),
     Name("HiGHS", "backends.highs", "backend", "highs"),
     Name("Clarabel", "backends.clarabel", "backend", "clarabel"),
     Name("OSQP", "backends.osqp", "backend", "osqp"),

@@ -116,6 +116,10 @@ class Backend(Parameters, ABC):
             return f"The {self.name!r} backend takes linear programmes; this one is quadratic."
         return None
 
+    def suits(self, program: Program) -> bool:
+        """Return whether ``backend="auto"`` may pick it for a programme of this size."""
+        return self.automatic
+
     @abstractmethod
     def start(self, master: Compiled) -> None:
         """Set up the master without cuts."""

@@ -18,7 +18,7 @@ def names() -> list[str]:
     """Return the names of all backends, in the order in which "auto" asks them.
 
     >>> names()
-    ['ascent', 'proximal', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
+    ['ascent', 'proximal', 'splitting', 'highs', 'clarabel', 'osqp', 'extragradient', 'cvxpy']
     """
     return [entry.key for entry in of_kind("backend")]
 
@@ -45,7 +45,7 @@ def choose(
         return candidate.refusal(master.program, samples) is None
 
     if isinstance(backend, str) and backend == "auto":
-        chosen = next(b for b in map(make, names()) if b.automatic and takes(b))
+        chosen = next(b for b in map(make, names()) if b.suits(master.program) and takes(b))
         logger.info("backend='auto' picked %r", chosen.name)
     else:
         chosen = make(backend)

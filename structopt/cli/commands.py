@@ -67,6 +67,10 @@ COMMANDS = {
         "every way to learn an l1-regularised network (needs STRUCTOPT_DATA)",
     ),
     "bench path": ("lab.bench.path:PathBench", "ten values of C as a path and one by one"),
+    "bench formulations": (
+        "lab.bench.formulations:FormulationBench",
+        "formulations beyond the plain hinge beside M3N (needs STRUCTOPT_DATA)",
+    ),
     "bench margins": ("lab.bench.margins:MarginBench", "relative margins beside plain ones"),
     "bench oracles": (
         "lab.bench.oracles:OracleBench",

@@ -29,6 +29,7 @@ import scipy.sparse as sp
 from cvxpy.atoms.affine.add_expr import AddExpression
 from cvxpy.atoms.affine.binary_operators import DivExpression, MulExpression, multiply
 from cvxpy.atoms.affine.sum import Sum
+from cvxpy.atoms.affine.unary_operators import NegExpression
 from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops import lin_op
 from cvxpy.reductions.solvers.conic_solvers.clarabel_conif import CLARABEL
@@ -97,7 +98,7 @@ def read_off(objective: Any, variables: Sequence[Any]) -> Program | None:
         columns[variable.id], size = size, size + variable.size
         lb.append(np.full(variable.size, 0.0 if variable.attributes["nonneg"] else -np.inf))
     P, q, l1, offset = sp.csc_array((size, size)), np.zeros(size), np.zeros(size), 0.0
-    for factor, term in _terms(objective):
+    for factor, term in summands(objective):
         if not np.isfinite(factor) or term.parameters():
             return None
         if factor == 0.0:
@@ -183,7 +184,7 @@ def split_l1(objective: Any) -> tuple[list[tuple[float, Any]], Any]:
     """Separate ``c * norm1(a)`` terms, a a selection or scaling of variables, from the rest."""
     found: list[tuple[float, Any]] = []
     rest: list[Any] = []
-    for factor, term in _terms(objective):
+    for factor, term in summands(objective):
         if factor >= 0 and (argument := _absolute_argument(term)) is not None:
             found.append((factor, argument))
         else:
@@ -191,17 +192,19 @@ def split_l1(objective: Any) -> tuple[list[tuple[float, Any]], Any]:
     return found, sum(rest) if rest else cp.Constant(0.0)
 
 
-def _terms(term: Any, factor: float = 1.0) -> Iterator[tuple[float, Any]]:
+def summands(term: Any, factor: float = 1.0) -> Iterator[tuple[float, Any]]:
     """Yield the terms of a sum, each with the number that multiplies it."""
     if isinstance(term, AddExpression):
         for argument in term.args:
-            yield from _terms(argument, factor)
+            yield from summands(argument, factor)
     elif isinstance(term, MulExpression | multiply) and _scalar(term.args[0]) is not None:
-        yield from _terms(term.args[1], factor * float(_scalar(term.args[0]) or 0.0))
+        yield from summands(term.args[1], factor * float(_scalar(term.args[0]) or 0.0))
     elif isinstance(term, MulExpression | multiply) and _scalar(term.args[1]) is not None:
-        yield from _terms(term.args[0], factor * float(_scalar(term.args[1]) or 0.0))
+        yield from summands(term.args[0], factor * float(_scalar(term.args[1]) or 0.0))
+    elif isinstance(term, NegExpression):
+        yield from summands(term.args[0], -factor)
     elif isinstance(term, DivExpression) and _scalar(term.args[1]):
-        yield from _terms(term.args[0], factor / float(_scalar(term.args[1]) or 1.0))
+        yield from summands(term.args[0], factor / float(_scalar(term.args[1]) or 1.0))
     else:
         yield factor, term
 

@@ -46,6 +46,7 @@ from structopt.master.monotone import rises
 from structopt.master.pool import CutPool
 from structopt.master.program import Program
 from structopt.master.retreat import Retreat
+from structopt.master.split import Split, split
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
 
@@ -168,13 +169,26 @@ class RestrictedMaster:
         start = columns[self._weights.id]
         self.weight_columns = slice(start, start + self.n_features)
         self.slack_columns = _columns_of(self._slacks, columns)
-        self.program = replace(program, weights=self.weight_columns, slacks=self.slack_columns)
+        program = replace(program, weights=self.weight_columns, slacks=self.slack_columns)
+        self.program = replace(program, split=self._split(program))
         self._check_bounds(self.program)
         self.columns, self.size = columns, size
         self._bind(columns, size)
         joint = all(family.joint for family in self.families)
         self.pool = CutPool(None if joint else self._base, self.n_features, size)
         return self.program
+
+    def _split(self, program: Program) -> Split | None:
+        """Return the terms of a programme that are known in closed form, and the rest of it."""
+        if not program.static.shape[0]:  # it is separable as it is
+            return None
+        variables = [self._weights, *self._slacks]
+        found = split(self._objective, self._static, variables, program.columns, program.size)
+        if found is None:
+            return None
+        return replace(
+            found, plain=replace(found.plain, weights=program.weights, slacks=program.slacks)
+        )
 
     def read(self) -> None:
         """Find out what the cut families ask, and nothing else: the objective is not compiled."""

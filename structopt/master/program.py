@@ -25,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -33,6 +33,9 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 from structopt.master.cones import Cones
+
+if TYPE_CHECKING:
+    from structopt.master.split import Split
 
 Status = Literal["optimal", "inaccurate", "infeasible", "unbounded", "failed"]
 """What a solver may say of a programme."""
@@ -58,6 +61,8 @@ class Program:
         Where the columns of each CVXPY variable begin, by its id.
     cones : Cones
         C, d and K.
+    split : Split or None
+        The same programme over the same columns without rows, if its terms are known.
     """
 
     P: Any
@@ -73,6 +78,7 @@ class Program:
     slacks: Ints = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     columns: Mapping[int, int] = field(default_factory=dict)
     cones: Cones = field(default_factory=lambda: Cones.none(0))
+    split: Split | None = None
 
     @property
     def is_conic(self) -> bool:

@@ -23,8 +23,9 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.master.cuts import Cuts
-from structopt.master.lagrangian import Averages, Lagrangian, Priced
+from structopt.master.lagrangian import Averages, Priced
 from structopt.master.separation import Inside, Separation, separate
+from structopt.master.term_bound import lagrangian_of
 from structopt.methods.doubts import Doubts
 from structopt.methods.forerunner import largest_projection
 from structopt.methods.method import UNPROVEN, Iterate, Method
@@ -106,7 +107,7 @@ class CuttingPlane(Method):
         super().__init__(structure, formulation, data, **limits)
         self._asked = (backend, random_state)
         self.fallback = fallback or (isinstance(backend, str) and backend == "auto")
-        self._lagrangian = Lagrangian(self.master.program)
+        self._lagrangian = lagrangian_of(self.master.program)
         self._pace, self._dropped_at = Pace(), -np.inf
         self._averages, self._middle = Averages(), 0.0
         self._inside: Inside | None = None

@@ -215,6 +215,19 @@ class Ascent(Backend):
         if self._solves:
             self._w = self._weights_of(self._v)
 
+    def reprice(self, which: Ints, prices: Prices) -> None:
+        """Change what some slacks cost, by their number; multipliers stay."""
+        for mine, given in zip(self._prices, prices, strict=True):
+            mine[which] = given
+
+    def slacks(self) -> Floats:
+        """Return the slacks that the multipliers stand for; 0 where the cost is linear."""
+        p = self._planes.each
+        load = np.zeros(self._n_groups)
+        np.add.at(load, p["group"][p["soft"]], p["alpha"][p["soft"]])
+        over = np.maximum(0.0, load[: len(self._prices.knee)] - self._prices.knee)
+        return self._prices.give * over
+
     def rescale(self, inverse: Floats) -> None:
         """Change the inverse curvature of every weight.
 

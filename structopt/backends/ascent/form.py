@@ -32,11 +32,24 @@ def odd_rows(program: Program, rows: Cuts) -> str | None:
     """Return what in cut rows is not of the form, or None."""
     slack = np.zeros(program.size, dtype=bool)
     slack[program.slacks] = True
-    entries = np.diff(rows.extra.indptr)
-    if np.any(entries > 1) or not np.all(slack[rows.extra.indices]):
+    if np.any(np.diff(rows.extra.indptr) > 1) or not np.all(slack[rows.extra.indices]):
         return "a cut may touch one slack besides the weights."
+    return odd_slacks(program, rows)
+
+
+def odd_slacks(program: Program, rows: Cuts) -> str | None:
+    """Return what about the slacks in cut rows is not of the form, or None."""
+    column = np.full(program.size, -1)
+    column[program.slacks] = np.arange(len(program.slacks))
+    mine = column[rows.extra.indices] >= 0
+    row = np.repeat(np.arange(len(rows)), np.diff(rows.extra.indptr))[mine]
+    if len(np.unique(row)) < len(row):
+        return "a cut may touch one slack."
+    touched = rows.extra.indices[mine]
+    if np.any(program.lb[touched] != 0) or not np.all(np.isposinf(program.ub[touched])):
+        return "slacks must be >= 0 without another bound."
     value = np.zeros(len(rows))
-    value[entries == 1] = rows.extra.data
+    value[row] = rows.extra.data[mine]
     lower, upper = np.isfinite(rows.lower), np.isfinite(rows.upper)
     if np.any((value != 0) & (lower == upper)) or np.any(value[lower] < 0):
         return "a slack must loosen its cut."

@@ -6,11 +6,13 @@ run before them.
 
 STRUCTURES = "tests/contracts/test_structures.py"
 T = "tests/structures"
+BOUNDS, ERRING = "tests/master/test_true_bounds.py", "tests/methods/test_erring_oracles.py"
+LIFT, FIELDS = "tests/master/test_lift.py", "tests/learn/test_file_fields.py"
 
 
 def _room(room: str, word: str, *tests: str, files: str) -> dict[str, list[str]]:
     cells = f'{STRUCTURES} -k "{word}"'
-    listed = [f"{T}/{name}.py" for name in tests]
+    listed = [f"{T}/{name}.py" for name in ("test_small_promises", *tests)]
     return {f"structopt/structures/{room}/{f}.py": [*listed, cells] for f in files.split()}
 
 
@@ -26,10 +28,51 @@ TARGETS: dict[str, list[str]] = {
     **_room("references", "References", "test_references", files="shard lattice_shard"),
     **_room("matching", "Matching", "test_matching", files="kernels search shard"),
     **_room("arborescence", "Arborescence", "test_arborescence", files="kernels shard"),
-    **_room("cut", "Cut", "test_cut", files="search shard"),
-    **_room("markov_net", "MarkovNet", "test_markov_net", files="kernels search shard"),
+    **_room("cut", "Cut", "test_close_ties", "test_cut", files="search shard"),
+    **_room(
+        "markov_net",
+        "MarkovNet",
+        "test_close_ties",
+        "test_markov_net",
+        files="kernels search shard",
+    ),
     **_room("program", "BooleanProgram", "test_program", files="shard"),
-    **_room("constrain", "constrain", "test_constrain", files="multipliers search shard"),
+    # what makes certificates
+    "structopt/run/certificate.py": [
+        "tests/run/test_certificate_fields.py",
+        "tests/run/test_certificate.py",
+    ],
+    "structopt/master/question.py": ["tests/master/test_question.py"],
+    "structopt/master/rule.py": ["tests/master/test_question.py", LIFT],
+    "structopt/master/form.py": [
+        "tests/master/test_refusals.py",
+        ERRING,
+    ],
+    "structopt/master/ball.py": ["tests/methods/test_subgradient.py"],
+    "structopt/master/cuts.py": [FIELDS, BOUNDS, LIFT],
+    "structopt/master/pool.py": [FIELDS, BOUNDS, LIFT, "tests/methods/test_state.py"],
+    "structopt/master/program.py": [BOUNDS],
+    "structopt/master/rest.py": [BOUNDS],
+    "structopt/master/slacks.py": [BOUNDS, ERRING],
+    "structopt/master/lagrangian_kernels.py": [BOUNDS],
+    "structopt/master/lagrangian.py": [BOUNDS, "tests/master/test_lagrangian.py"],
+    "structopt/master/repair.py": [BOUNDS, "tests/master/test_lagrangian.py"],
+    "structopt/master/value.py": [ERRING],
+    "structopt/master/separation.py": [ERRING, "tests/methods/test_rmm.py"],
+    "structopt/methods/frank_wolfe/method.py": [ERRING, "tests/methods/test_frank_wolfe.py"],
+    "structopt/methods/frank_wolfe/planes.py": [ERRING, "tests/methods/test_frank_wolfe.py"],
+    "structopt/methods/frank_wolfe/blocks.py": ["tests/methods/test_frank_wolfe.py"],
+    "structopt/methods/saddle/form.py": [ERRING, "tests/methods/test_saddle.py"],
+    "structopt/methods/saddle/method.py": [ERRING, "tests/methods/test_saddle.py"],
+    "structopt/methods/kernel_dual/method.py": [ERRING, "tests/learn/test_kernels.py"],
+    "structopt/backends/extragradient/judge.py": ["tests/backends/test_judge.py"],
+    **_room(
+        "constrain",
+        "constrain",
+        "test_close_ties",
+        "test_constrain",
+        files="multipliers search shard",
+    ),
 }
 
 COMPILED: set[str] = set()

@@ -36,7 +36,7 @@ SEPARATION = "structopt/master/separation.py"
 BUGS = [
     Bug(
         "the gain is not scaled with its multipliers", LAGRANGIAN,
-        "gain = t * gain\n", "gain = 1.0 * gain\n", TRUE,
+        "gain = (1 - t) * a.gain + t * gain", "gain = 1.0 * gain", TRUE,
     ),
     Bug(
         "a column without a minimum counts as 0", LAGRANGIAN,
@@ -99,11 +99,12 @@ BUGS = [
     ),
     Bug(
         "EM's value is taken before zeros are set", "structopt/methods/em.py",
-        "few, self._primal = count, worth", "few = count", "tests/methods/test_em.py",
+        "few, self._primal = count, worth", "few = count", ERR,
     ),
     Bug(
         "Newton products are kept from another C", "structopt/backends/ascent/backend.py",
-        "        self._products = Products()\n        return True", "        return True",
+        "            self._layout = None\n        self._products = Products()",
+        "            self._layout = None",
         "tests/learn/test_path.py tests/backends/test_backends.py",
     ),
     Bug(

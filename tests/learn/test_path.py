@@ -252,3 +252,17 @@ def test_nothing_to_follow(words):
         so.fit_path(model_of(), X, Y, [])
     with pytest.raises(InvalidInputError, match="has no parameter 'formulation__D'"):
         so.fit_path(model_of(), X, Y, [1.0], parameter="formulation__D")
+
+
+def test_products_of_planes_are_not_kept_from_another_c():
+    X, Y = so.datasets.make_chain_crf(n_examples=8, length=4, n_features=6, n_relevant=3, seed=0)
+    structure = so.Chain().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    first = so.CuttingPlane(structure, so.M3N(0.2), data, backend="ascent", tol=1e-6)
+    first.solve()
+    assert len(first.backend._products._planes)
+    second = so.CuttingPlane(
+        structure, so.M3N(2.0), data, backend="ascent", warm_start=first.state, tol=1e-6
+    )
+    assert second.backend is first.backend
+    assert not len(second.backend._products._planes)

@@ -8,6 +8,7 @@ import structopt as so
 from structopt import names
 from structopt.errors import IncompatibleError
 from structopt.master.declare import RestrictedMaster
+from structopt.master.question import LOSSES, Answered, Lines
 from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled, worst
 
 S = np.array([1.0, 2.0, 1.0])
@@ -167,3 +168,17 @@ def test_methods_that_learn_hinges_read_factor_shift_and_slack():
         for method in ("frank-wolfe", "subgradient", "extragradient", "bregman", "compact"):
             with pytest.raises(IncompatibleError, match="the rule of its cut family"):
                 so.StructuredClassifier(so.Chain(), Rule(rule), method=method).fit(X, Y)
+
+
+def test_plain_means_plain_for_every_example():
+    one, two, none = np.ones(2), np.array([1.0, 2.0]), np.zeros(2)
+    assert Answered(one, none).plain
+    assert not Answered(two, none).plain
+    assert not Answered(one, np.array([0.0, -1.0])).plain
+
+
+def test_coefficients_are_compared_by_their_size_whatever_their_sign():
+    minus = Lines(LOSSES, -LOSSES, np.ones(6), np.ones((6, 1)), -LOSSES[:, None] * (1 + 1e-12))
+    assert isinstance(minus.beside(loss_augmented), Answered)
+    off = Lines(LOSSES, -LOSSES, np.ones(6), np.ones((6, 1)), -LOSSES[:, None] * (1 + 1e-6))
+    assert isinstance(off.beside(loss_augmented), str)

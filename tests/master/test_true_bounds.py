@@ -34,9 +34,20 @@ MORE = {
     "singular": lambda w, xi: cp.quad_form(w, SINGULAR, assume_PSD=True) / 2 + cp.sum(xi),
     "coupled slacks": lambda w, xi: cp.norm1(w) + cp.sum_squares(xi) + cp.square(cp.sum(xi)),
 }
+CONES = {
+    "groups": lambda w, xi: cp.norm2(w[:2]) + 2 * cp.norm2(w[2:]) + cp.sum(xi),
+    "norm and ridge": lambda w, xi: cp.norm2(w) + cp.sum_squares(w) / 2 + cp.sum(xi),
+    "1.5-norm": lambda w, xi: cp.pnorm(w, 1.5) + cp.sum(xi),
+    "soft worst": lambda w, xi: cp.sum_squares(w) / 2 + cp.log_sum_exp(xi),
+    "worst": lambda w, xi: cp.norm1(w) / 2 + 2 * cp.max(xi),
+    "two worst": lambda w, xi: cp.sum_squares(w) / 2 + cp.sum_largest(xi, 2),
+    "huber": lambda w, xi: cp.norm1(w) / 2 + cp.sum(cp.huber(xi, 0.5)),
+}
 GROUND = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 1.0], [1.0, 0.0, 0.0, -1.0]])
 LOW = np.array([0.3, -0.4, -0.5])
 SETS = {**STATIC, "rows": lambda w: [GROUND @ w >= LOW], "fixed": lambda w: [w[0] == 0.25]}
+ROUND = {"none": SETS["none"], "disc": lambda w: [cp.norm2(w) <= 0.6], "sum": SETS["sum"]}
+ROUND["disc and rows"] = lambda w: [cp.norm2(w) <= 1.2, GROUND @ w >= LOW]
 ROOMY = np.array([0.5, 0.5, 0.0, 0.0])  # satisfies the rows strictly
 
 
@@ -56,6 +67,15 @@ def into(static, w):
         return w + min(1.0, t * (1 + 1e-12)) * (ROOMY - w)
     if static == "fixed":
         return np.r_[0.25, w[1:]]
+    if static == "disc":
+        return w * min(1.0, 0.6 / max(np.linalg.norm(w), 1e-300))
+    if static == "disc and rows":  # towards ROOMY, which is inside both
+        t = 1.0
+        while np.linalg.norm(ROOMY + t * (w - ROOMY)) > 1.2 or np.any(
+            GROUND @ (ROOMY + t * (w - ROOMY)) < LOW
+        ):
+            t *= 1 - 1e-10 if t > 1 - 1e-8 else 1 - 1e-3
+        return ROOMY + t * (w - ROOMY)
     return w
 
 
@@ -66,14 +86,14 @@ class Case:
         rng = self.rng = np.random.default_rng(seed)
         self.static, self.rule = static, rule
         m = self.master = RestrictedMaster(N, D)
-        self.w, self.xi = m.weights(SETS[static]), m.slacks()
+        self.w, self.xi = m.weights({**SETS, **ROUND}[static]), m.slacks()
         self.b = cp.Variable(name="b")
-        self.objective = ({**OBJECTIVES, **MORE}[objective])(self.w, self.xi)
+        self.objective = ({**OBJECTIVES, **MORE, **CONES}[objective])(self.w, self.xi)
         if rule == "offset":  # a free column without any cost
             m.minimize(self.objective + 0 * self.b)
             m.cuts(TRUSTED, lambda c: c.delta @ self.w + self.b >= c.loss - c.of(self.xi))
         elif rule == "margin":  # one whose cost falls: without cuts there is no minimum
-            self.objective = self.objective - 0.9 * self.b
+            self.objective = self.objective - 1.9 * self.b
             m.minimize(self.objective)
             m.cuts(TRUSTED, lambda c: c.delta @ self.w >= self.b * 1.0 - c.of(self.xi))
         else:
@@ -82,6 +102,7 @@ class Case:
         m.compile()
         self.loss = rng.integers(1, 4, CUTS).astype(float)
         self.who, self.deltas = rng.integers(N, size=CUTS), rng.normal(size=(CUTS, D))
+        self.who[:N] = np.arange(N)
         found = Directions.entries(sp.csr_array(self.deltas))
         args = (0 * self.who, self.who, self.loss, self.loss, np.ones(CUTS))
         m.add(Cuts(*args, directions=found, base=UNIT))
@@ -166,6 +187,16 @@ def test_no_multipliers_exceed_a_feasible_value(objective, static):
     miss = check(Case(1, objective, static))
     if objective in OBJECTIVES:  # of the others the bound may be far below
         assert miss <= 1e-6
+
+
+@pytest.mark.parametrize(
+    ("objective", "static"),
+    [(objective, "none") for objective in CONES]
+    + [("groups", "sum"), ("soft worst", "disc"), ("two worst", "disc and rows")]
+    + [(objective, static) for objective in ("l1", "quadratic") for static in list(ROUND)[1:]],
+)
+def test_no_multipliers_of_cones_exceed_a_feasible_value(objective, static):
+    assert check(Case(1, objective, static)) <= 1e-4
 
 
 @pytest.mark.parametrize("rule", ["offset", "margin"])

@@ -129,6 +129,18 @@ def test_one_unproven_pass_of_many_certifies_nothing(method, kind):
         assert "not proven" in found.note
 
 
+@pytest.mark.parametrize("kind", ["l1", "adaptive"])
+def test_em_tells_the_value_after_zeros_are_set(kind):
+    for seed in range(4):
+        problem = small_chain(np.random.default_rng(seed), n=4, n_inputs=4)
+        data = so.DataSet.of(problem[2], *problem[:2], sample_weight=WEIGHT)
+        found = run_of("em", kind, 0.7, problem, data, tol=0.2).solve()
+        truth = claimed(problem, kind, 0.7, found.weights, 0 * EXCESS)
+        assert found.certificate.primal == pytest.approx(truth[0], rel=1e-9)
+        if kind == "l1":
+            assert np.any(found.weights == 0)
+
+
 def test_one_unproven_shard_of_two_certifies_nothing():
     X, Y, structure, _ = problem = small_chain(np.random.default_rng(3), n=4)
     for method in ("cutting-plane", "frank-wolfe", "subgradient", "extragradient"):

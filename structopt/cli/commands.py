@@ -22,11 +22,20 @@ from structopt.run.interrupts import ending_at_once
 USAGE, INTERRUPTED, PIPE = 2, 130, 141
 
 COMMANDS = {
-    "train": ("cli.train:Train", "learn to tag sequences from a file and write the model"),
+    "train": (
+        "cli.train:Train",
+        "learn from a file of sequences, rows, trees or roles",
+    ),
     "tune": ("cli.tune:Tune", "which price of errors (C) predicts best, by cross-validation"),
-    "predict": ("cli.predict:Predict", "tag sequences with a model"),
-    "evaluate": ("cli.evaluate:Evaluate", "score a model, or a file with gold and predicted tags"),
-    "explain": ("cli.explain:Explain", "what a model has learned, and why it tags as it does"),
+    "predict": ("cli.predict:Predict", "what a model makes of the inputs of a file"),
+    "evaluate": (
+        "cli.evaluate:Evaluate",
+        "score a model, or a file with gold and predicted tags",
+    ),
+    "explain": (
+        "cli.explain:Explain",
+        "what a model has learned, and why it predicts so",
+    ),
     "demo": (
         "lab.demo:Demo",
         "train on bundled data with every backend and compare them (under a minute)",
@@ -38,14 +47,6 @@ COMMANDS = {
     "data list": ("cli.data:List", "what there is, on which terms, and where"),
     "data fetch": ("cli.data:Fetch", "download a data set from its public home"),
     "data sample": ("cli.data:Sample", "write invented sentences with tags, to try things on"),
-    "srl": (
-        "lab.bench.srl:SrlBench",
-        "semantic roles: learning with and without inference under constraints",
-    ),
-    "parse": (
-        "lab.bench.parsing:ParseBench",
-        "train dependency parsers on a treebank in CoNLL-U and score them",
-    ),
     "reproduce": (
         "lab.reproduce.command:Reproduce",
         "run a table or figure of the papers again, beside the paper's numbers",
@@ -80,12 +81,28 @@ COMMANDS = {
         "lab.bench.alignment:AlignmentBench",
         "word alignment of the Hansards by pass (needs STRUCTOPT_DATA)",
     ),
+    "bench roles": (
+        "lab.bench.srl:SrlBench",
+        "semantic roles: learning with and without inference under constraints",
+    ),
+    "bench parsing": (
+        "lab.bench.parsing:ParseBench",
+        "several learners of dependency trees on a treebank in CoNLL-U",
+    ),
     "bench saddle": (
         "lab.bench.saddle:SaddleBench",
         "matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron",
     ),
 }
 """By what users write: the home of the command's class, which declares its arguments, and help."""
+
+RENAMED = {
+    "srl": "train FILE --format roles --model M, then evaluate FILE --model M (the comparison of "
+    "schemes is `structopt bench roles`)",
+    "parse": "train FILE.conllu --model M, then evaluate FILE.conllu --model M (the comparison of "
+    "learners is `structopt bench parsing`)",
+}
+"""Commands of version 0.1, and what does their work now."""
 
 GROUPS = {
     "data": "list the data sets, or fetch one",
@@ -102,6 +119,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     SystemExit: 0
     """
     given = sys.argv[1:] if arguments is None else list(arguments)
+    if given and given[0] in RENAMED:
+        said = f"`structopt {given[0]}` is now: structopt {RENAMED[given[0]]}."
+        print(f"structopt: {said}", file=sys.stderr)
+        return USAGE
     parser, command = _parser(given)
     options = parser.parse_args(given)
     assert command is not None, "the parser has refused what is no command"

@@ -1,27 +1,26 @@
-"""``structopt evaluate``: score a model on tagged sequences, or a file with both tags."""
+"""``structopt evaluate``: score a model on a file, or a file with both tags."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from structopt.cli.sequences import data_argument, format_argument, known_width, read_sequences
+from structopt.cli.given import Given, data_argument, format_argument, read_given
+from structopt.cli.sequences import Sequences
 from structopt.datasets.columns import read_columns
 from structopt.errors import FileFormatError
 from structopt.lab.harness.arguments import Command, argument
-from structopt.learn import metrics
 from structopt.learn.model_file import load_model
-from structopt.structures.chain.transitions import split_tag
 
 
 @dataclass
 class Evaluate(Command):
-    """Print accuracies, and spans by type if the tags are BIO or BIOES."""
+    """Print accuracies; spans by type of BIO and BIOES tags; attachment of trees; F1 of roles."""
 
     example: ClassVar[str] = "example: structopt evaluate test.txt --model chunker.model"
 
     data: str = data_argument(
-        "tagged sequences; without --model columns whose last two are gold and predicted tag"
+        "file to score on; without --model columns whose last two are gold and predicted tag"
     )
     model: str | None = argument(
         None, "a model that `structopt train` wrote", metavar="FILE", last=True
@@ -31,31 +30,24 @@ class Evaluate(Command):
 
     def execute(self, command: str) -> int:
         """Read, predict if need be, and print."""
-        gold, given = self._pairs()
-        for name in ("token_accuracy", "sequence_accuracy"):
-            print(_line(name, metrics.bootstrap_interval(name, gold, given, random_state=0)))
-        tags = {tag for y in (*gold, *given) for tag in y}
-        if all(map(split_tag, tags)) and any(tag != "O" for tag in tags):
-            found = metrics.bootstrap_interval("span_f1", gold, given, random_state=0)
-            print(f"{_line('span_f1', found)}\n\n{metrics.span_report(gold, given)}")
+        given, predicted = self._pair()
+        for line in given.scores(predicted):
+            print(line)
         if self.confusion:
-            print(f"\n{metrics.confusion(gold, given)}")
+            print(f"\n{given.confusion(predicted)}")
         return 0
 
-    def _pairs(self) -> tuple[list[Any], list[Any]]:
+    def _pair(self) -> tuple[Given, Any]:
         if self.model is not None:
             model = load_model(self.model)
-            X, Y = read_sequences(self.data, self.format, known_width(model)).tagged(self.data)
-            return Y, model.predict(X)
+            given = read_given(self.data, self.format, model)
+            given.tagged(self.data)
+            return given, given.predicted(model)
         sentences = read_columns(self.data)
         if len(sentences[0].rows[0]) < 2:
             raise FileFormatError(
                 f"{self.data} has one column; the last two are gold and predicted tag, or name a "
                 "model with --model."
             )
-        return [s.column(-2) for s in sentences], [s.column(-1) for s in sentences]
-
-
-def _line(name: str, found: Any) -> str:
-    spread = f"{100 * found.low:.2f} to {100 * found.high:.2f} at {100 * found.level:.0f}%"
-    return f"{name.replace('_', ' ')}: {100 * found.value:.2f}% ({spread})"
+        gold, found = ([s.column(k) for s in sentences] for k in (-2, -1))
+        return Sequences([], gold, "columns"), found

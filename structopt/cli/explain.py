@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from structopt.cli.sequences import format_argument, known_width, read_sequences
+from structopt.cli.given import format_argument, read_given
 from structopt.lab.harness.arguments import Command, argument
 from structopt.learn.model_file import load_model
 
@@ -34,8 +34,7 @@ class Explain(Command):
                 for feature, weight in model.top_weights(label, self.top):
                     print(f"  {weight:+9.4f}  {feature}")
             return 0
-        given = read_sequences(self.data, self.format, known_width(model))
+        given = read_given(self.data, self.format, model)
         for x in given.X[: self.n]:
-            names = [str(t) if isinstance(token, dict) else token[0] for t, token in enumerate(x)]
-            print(f"{model.explain(x).text(self.top, names)}\n")
+            print(f"{model.explain(x).text(self.top, given.names(x))}\n")
         return 0

@@ -1,4 +1,4 @@
-"""``structopt predict``: tag sequences with a model file."""
+"""``structopt predict``: what a model makes of the inputs of a file."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
-from structopt.cli.sequences import data_argument, format_argument, known_width, read_sequences
+from structopt.cli.given import data_argument, format_argument, read_given
 from structopt.files import write_atomically
 from structopt.lab.harness.arguments import Command, argument
 from structopt.learn.model_file import load_model
@@ -14,7 +14,7 @@ from structopt.learn.model_file import load_model
 
 @dataclass
 class Predict(Command):
-    """Write every token with the tag that the model gives it."""
+    """Write every token with its tag, every row's label, every sentence with its tree, ..."""
 
     example: ClassVar[str] = "example: structopt predict chunker.model new.txt > tagged.txt"
 
@@ -28,8 +28,8 @@ class Predict(Command):
     def execute(self, command: str) -> int:
         """Read, predict, write."""
         model = load_model(self.model)
-        given = read_sequences(self.data, self.format, known_width(model))
-        text = "".join(f"{line}\n" for line in given.lines(model.predict(given.X)))
+        given = read_given(self.data, self.format, model)
+        text = "".join(f"{line}\n" for line in given.lines(given.predicted(model)))
         if self.out is None:
             sys.stdout.write(text)
         else:

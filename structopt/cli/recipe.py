@@ -5,26 +5,20 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from structopt import names
-from structopt.cli.sequences import Sequences, data_argument, format_argument
+from structopt.cli.given import Given, data_argument, format_argument
 from structopt.errors import InvalidInputError
-from structopt.features.columns import ColumnFeatures
-from structopt.features.dicts import DictFeatures
-from structopt.features.templates import read_templates
 from structopt.lab.harness.arguments import Command, argument
 from structopt.learn.estimator import StructuredClassifier
 from structopt.methods import registry
-from structopt.structures.chain.structure import Chain
-from structopt.structures.chain.transitions import allowed_pairs, split_tag
 
 
 @dataclass
 class Recipe(Command):
-    """Options of learning to tag sequences."""
+    """Options of learning from a file."""
 
-    data: str = data_argument("file with tagged sequences, or - for standard input")
+    data: str = data_argument("file to learn from, or - for standard input")
     format: str | None = format_argument()
     template: str | None = argument(
         None, "template file of CRF++ that says which features there are", metavar="FILE",
@@ -51,30 +45,17 @@ class Recipe(Command):
     seed: int = argument(0, "of whatever is drawn at random", last=True)
     quiet: bool = argument(False, "say nothing but errors", last=True)
 
-    def made_features(self, given: Sequences) -> Any:
-        """Return the features asked for, not fitted."""
-        if not given.width:
-            if self.template or self.features:
-                raise InvalidInputError("Templates are for columns; these tokens are mappings.")
-            return DictFeatures(min_count=self.min_count)
-        templates = list(self.features or default_templates(given.width))
-        if self.template is not None:
-            templates = read_templates(self.template)
-        columns = tuple(f"column{k}" for k in range(given.width))
-        return ColumnFeatures(templates, columns=columns, min_count=self.min_count)
-
-    def classifier(self, Y: list[Any], C: float) -> StructuredClassifier:
-        """Return the model asked for, not fitted; its labels are those of ``Y``."""
+    def classifier(self, given: Given, C: float) -> StructuredClassifier:
+        """Return the model asked for, not fitted; its labels are those of the file."""
         known = {entry.name.lower(): entry for entry in names.of_kind("formulation")}
         if self.formulation.lower() not in known:
             raise InvalidInputError(
                 f"There is no formulation {self.formulation!r}; choose one of {sorted(known)}."
             )
         formulation = known[self.formulation.lower()].load()(C=C)
-        labels = sorted({tag for y in Y for tag in y}, key=str)
         draws = "random_state" in registry.make(self.method).options()
         return StructuredClassifier(
-            Chain(labels=labels, transitions=self._transitions(Y), boundaries=True), formulation,
+            given.structure(self.transitions), formulation,
             method=self.method, tol=self.tol, max_iter=self.max_iter, time_limit=self.time_limit,
             random_state=self.seed if draws else None, verbose=not self.quiet,
         )  # fmt: skip
@@ -83,31 +64,3 @@ class Recipe(Command):
         """Print to standard error, unless it is to be quiet."""
         if not self.quiet:
             print(text, file=sys.stderr)
-
-    def _transitions(self, Y: list[Any]) -> str | None:
-        if self.transitions != "auto":
-            return None if self.transitions == "any" else self.transitions
-        tags = sorted({str(tag) for y in Y for tag in y})
-        if not all(map(split_tag, tags)) or not any(tag.startswith("I-") for tag in tags):
-            return None
-        place = {tag: k for k, tag in enumerate(tags)}
-        may = allowed_pairs("bio", tags)
-        legal = all(
-            may[place.get(a, len(tags)), place[b]]
-            for y in Y
-            for a, b in zip(["", *map(str, y)], map(str, y), strict=False)
-        )
-        return "bio" if legal else None
-
-
-def default_templates(width: int) -> list[str]:
-    """Return templates that do for words, and for any other columns beside them.
-
-    >>> default_templates(2)[-3:]
-    ['1[-2..2]', '1[-1]|1[0]', '1[0]|1[1]']
-    """
-    ends = [f"0[0].{end}{n}" for end in ("prefix", "suffix") for n in (1, 2, 3)]
-    found = ["0[0]", "0[-2..2].lower", "0[-1..1].shape", *ends]
-    for k in range(1, width):
-        found += [f"{k}[-2..2]", f"{k}[-1]|{k}[0]", f"{k}[0]|{k}[1]"]
-    return found

@@ -1,42 +1,69 @@
-"""Tagged sequences on the command line: three formats in, the same out again.
-
-columns   one token a line, columns separated by blanks, the tag last (CoNLL, CRF++)
-crfsuite  one token a line, the label first, then attributes, tabs between (CRFsuite)
-jsonl     one sequence a line: {"tokens": [...], "tags": [...]}
-"""
+"""Tagged sequences on the command line: columns, CRFsuite's files and JSON lines."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Any
 
+from structopt.cli.given import Given, interval
 from structopt.datasets.columns import read_columns
 from structopt.datasets.crfsuite_files import read_crfsuite
 from structopt.datasets.json_lines import read_json_lines
 from structopt.errors import FileFormatError, IncompatibleError, InvalidInputError
-from structopt.lab.harness.arguments import argument
-
-FORMATS = ("columns", "crfsuite", "jsonl")
+from structopt.features.columns import ColumnFeatures
+from structopt.features.dicts import DictFeatures
+from structopt.features.templates import read_templates
+from structopt.learn import metrics
+from structopt.structures.chain.structure import Chain
+from structopt.structures.chain.transitions import allowed_pairs, split_tag
 
 
 @dataclass
-class Sequences:
+class Sequences(Given):
     """Sequences of a file: inputs, tags if it has them, and how to write them with predictions."""
 
-    X: list[Any]
-    Y: list[Any] | None
-    format: str
     width: int = 0
     """Columns of a token without its tag; 0 where tokens are mappings."""
 
-    def tagged(self, name: str) -> tuple[list[Any], list[Any]]:
-        """Return inputs and tags; refuse a file without tags."""
-        if self.Y is None:
-            raise FileFormatError(f'{name} holds no tags: the last column or "tags" is missing.')
-        return self.X, self.Y
+    missing = 'tags: the last column or "tags" is missing'
+
+    def size(self) -> str:
+        """Say how many sequences, tokens and tags there are."""
+        tags = {tag for y in self.Y for tag in y}
+        return f"{len(self.X)} sequences, {sum(map(len, self.Y))} tokens, {len(tags)} tags"
+
+    def structure(self, transitions: str) -> Chain:
+        """Return chains of the file's tags; which may follow which is found out if not said."""
+        labels = sorted({tag for y in self.Y for tag in y}, key=str)
+        may = _followed(self.Y) if transitions == "auto" else transitions
+        return Chain(labels=labels, transitions=None if may == "any" else may, boundaries=True)
+
+    def features(self, recipe: Any) -> Any:
+        """Return the features asked for, not fitted."""
+        if not self.width:
+            if recipe.template or recipe.features:
+                raise InvalidInputError("Templates are for columns; these tokens are mappings.")
+            return DictFeatures(min_count=recipe.min_count)
+        templates = list(recipe.features or default_templates(self.width))
+        if recipe.template is not None:
+            templates = read_templates(recipe.template)
+        columns = tuple(f"column{k}" for k in range(self.width))
+        return ColumnFeatures(templates, columns=columns, min_count=recipe.min_count)
+
+    def scores(self, predicted: Any) -> Iterator[str]:
+        """Yield accuracies, and spans by type if the tags are BIO or BIOES."""
+        for name in ("token_accuracy", "sequence_accuracy"):
+            yield interval(name, self.Y, predicted)
+        tags = {tag for y in (*self.Y, *predicted) for tag in y}
+        if all(map(split_tag, tags)) and any(tag != "O" for tag in tags):
+            yield interval("span_f1", self.Y, predicted)
+            yield f"\n{metrics.span_report(self.Y, predicted)}"
+
+    def names(self, x: Any) -> list[str]:
+        """Return the words, or the places of tokens that are mappings."""
+        return [str(t) if isinstance(token, dict) else token[0] for t, token in enumerate(x)]
 
     def lines(self, predicted: Sequence[Sequence[Any]]) -> Iterator[str]:
         """Yield the lines of the file with a column (or a list) of predictions behind."""
@@ -52,21 +79,16 @@ class Sequences:
             yield ""
 
 
-def read_sequences(path: str, format: str | None, width: int | None = None) -> Sequences:
+def read_sequences(path: str, format: str, width: int | None = None) -> Sequences:
     """Read a file, or standard input if it is "-".
 
     Parameters
     ----------
     path : str
-    format : str, optional
-        By default by the file's name: .jsonl, .crfsuite, else columns.
+    format : {"columns", "crfsuite", "jsonl"}
     width : int, optional
         Columns of a token that a model knows; a further one is the tag. By default all but one.
     """
-    ends = PurePath(path.removesuffix(".gz")).suffix
-    format = format or {".jsonl": "jsonl", ".crfsuite": "crfsuite"}.get(ends, "columns")
-    if format not in FORMATS:
-        raise InvalidInputError(f"There is no format {format!r}; choose one of {FORMATS}.")
     if format == "crfsuite":
         return Sequences(*read_crfsuite(path), format)
     if format == "jsonl":
@@ -106,12 +128,29 @@ def known_width(model: Any) -> int | None:
     return None if columns is None else len(columns)
 
 
-def data_argument(help: str = "file with sequences, or - for standard input") -> Any:
-    """Return the position of a data file."""
-    return argument("-", help, flag="DATA", nargs="?")
+def _followed(Y: list[Any]) -> str | None:
+    """Return "bio" if the tags are such, and obey."""
+    tags = sorted({str(tag) for y in Y for tag in y})
+    if not all(map(split_tag, tags)) or not any(tag.startswith("I-") for tag in tags):
+        return None
+    place = {tag: k for k, tag in enumerate(tags)}
+    may = allowed_pairs("bio", tags)
+    legal = all(
+        may[place.get(a, len(tags)), place[b]]
+        for y in Y
+        for a, b in zip(["", *map(str, y)], map(str, y), strict=False)
+    )
+    return "bio" if legal else None
 
 
-def format_argument() -> Any:
-    """Return ``--format``."""
-    said = "columns, crfsuite or jsonl (by the file's name: .crfsuite, .jsonl, else columns)"
-    return argument(None, said, choices=FORMATS, last=True)
+def default_templates(width: int) -> list[str]:
+    """Return templates that do for words, and for any other columns beside them.
+
+    >>> default_templates(2)[-3:]
+    ['1[-2..2]', '1[-1]|1[0]', '1[0]|1[1]']
+    """
+    ends = [f"0[0].{end}{n}" for end in ("prefix", "suffix") for n in (1, 2, 3)]
+    found = ["0[0]", "0[-2..2].lower", "0[-1..1].shape", *ends]
+    for k in range(1, width):
+        found += [f"{k}[-2..2]", f"{k}[-1]|{k}[0]", f"{k}[0]|{k}[1]"]
+    return found

@@ -10,8 +10,9 @@ from typing import Any, ClassVar
 from sklearn.base import clone
 from sklearn.model_selection import KFold
 
+from structopt.cli.given import read_given
 from structopt.cli.recipe import Recipe
-from structopt.cli.sequences import read_sequences
+from structopt.cli.sequences import Sequences
 from structopt.errors import ConvergenceWarning, InvalidInputError
 from structopt.lab.harness.arguments import argument
 from structopt.learn.metrics import bootstrap_interval
@@ -35,13 +36,17 @@ class Tune(Recipe):
 
     def execute(self, command: str) -> int:
         """Read, learn and predict for every fold and value, print a line a value."""
-        X, Y = (given := read_sequences(self.data, self.format)).tagged(self.data)
+        X, Y = (given := read_given(self.data, self.format)).tagged(self.data)
+        if not isinstance(given, Sequences):
+            raise InvalidInputError(
+                f"tune takes sequences, not {given.format}: train and evaluate each value of C."
+            )
         if not 2 <= self.folds <= len(X):
             raise InvalidInputError(
                 f"--folds is {self.folds}; it must lie between 2 and the {len(X)} sequences."
             )
         values, found = sorted(set(self.C)), [[None] * len(X) for _ in set(self.C)]
-        model, features = self.classifier(Y, values[0]), self.made_features(given)
+        model, features = self.classifier(given, values[0]), given.features(self)
         folds: Any = KFold(self.folds, shuffle=True, random_state=self.seed)
         for place, (seen, new) in enumerate(folds.split(X), 1):
             self.say(f"fold {place} of {self.folds}")

@@ -34,6 +34,7 @@ from structopt.datasets.optdigits import load_optdigits, read_optdigits
 from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.sentences import make_sentences
 from structopt.datasets.srl import load_srl, read_srl
+from structopt.datasets.svmlight_files import read_svmlight
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 from structopt.datasets.web_pages import label_nodes, parse_page
@@ -90,6 +91,7 @@ __all__ = [
     "read_pair",
     "read_scan",
     "read_srl",
+    "read_svmlight",
     "read_swde",
     "scan_tiles",
 ]

@@ -65,8 +65,15 @@ def load_treebank(folder: str | os.PathLike[str], split: str) -> list[Sentence]:
 
 
 @checked
-def read_conllu(path: str | os.PathLike[str]) -> list[Sentence]:
+def read_conllu(path: str | os.PathLike[str], *, parsed: bool = True) -> list[Sentence]:
     """Read the sentences of a file.
+
+    Parameters
+    ----------
+    path : path
+    parsed : bool
+        Whether every token must have a head; else all heads are -1 in a sentence where HEAD is
+        ``_`` throughout.
 
     Raises
     ------
@@ -74,7 +81,7 @@ def read_conllu(path: str | os.PathLike[str]) -> list[Sentence]:
         With the file, the line and the reason: wrong columns, numbers out of order, a head that is
         not a token of the sentence, heads that are no tree.
     """
-    found = [_sentence(rows, path) for rows in _blocks(path) if rows]
+    found = [_sentence(rows, path, parsed) for rows in _blocks(path) if rows]
     if not found:
         raise FileFormatError(f"{os.fspath(path)} holds no sentence.")
     return found
@@ -95,13 +102,18 @@ def _blocks(path: str | os.PathLike[str]) -> Iterator[list[list[str]]]:
                 continue
             if row[0] != str(len(rows) + 1):
                 raise at(path, number, f"ID {row[0]!r}, expected {len(rows) + 1}")
-            if not row[6].isdecimal():
-                raise at(path, number, f"HEAD {row[6]!r} is not a number")
             rows.append([*row, str(number)])
     yield rows
 
 
-def _sentence(rows: list[list[str]], path: str | os.PathLike[str]) -> Sentence:
+def _sentence(rows: list[list[str]], path: str | os.PathLike[str], parsed: bool) -> Sentence:
+    columns = ([row[c] for row in rows] for c in (1, 2, 3, 4, 7))
+    forms, lemmas, upos, xpos, relations = columns
+    if not parsed and all(row[6] == "_" for row in rows):
+        return Sentence(forms, lemmas, upos, xpos, [-1] * len(rows), relations)
+    for row in rows:
+        if not row[6].isdecimal():
+            raise at(path, int(row[-1]), f"HEAD {row[6]!r} is not a number")
     heads = [int(row[6]) for row in rows]
     for row, head in zip(rows, heads, strict=True):
         if head > len(rows):
@@ -113,5 +125,4 @@ def _sentence(rows: list[list[str]], path: str | os.PathLike[str]) -> Sentence:
             node, steps = heads[node - 1], steps + 1
         if node:
             raise at(path, int(rows[m - 1][-1]), f"token {m} is on or below a cycle of heads")
-    forms, lemmas, upos, xpos, relations = ([row[c] for row in rows] for c in (1, 2, 3, 4, 7))
     return Sentence(forms, lemmas, upos, xpos, heads, relations)

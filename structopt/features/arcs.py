@@ -19,14 +19,18 @@ sentence has a tree with a single root).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
 from structopt.arrays import Ints
 from structopt.datasets.conllu import Sentence
 from structopt.errors import InvalidInputError
+from structopt.features.rows import FeatureTransformer
+from structopt.features.vocabulary import Vocabulary
 
 UNKNOWN, ROOT, NONE = 0, 1, 2  # codes of what was not seen, of the root, of what is off the end
 LENGTHS = (1, 2, 3, 4, 5, 10, 20, 30)
@@ -42,7 +46,7 @@ class _Codes(NamedTuple):
     fine: Ints
 
 
-class ArcFeatures:
+class ArcFeatures(FeatureTransformer):
     """Sentences to candidate arcs with sparse binary features.
 
     Parameters
@@ -57,34 +61,44 @@ class ArcFeatures:
     n_features_ : int
     """
 
+    words_: Vocabulary
+    tags_: Vocabulary
+    fines_: Vocabulary
     n_features_: int
 
     def __init__(self, *, min_count: int = 1, prune: bool = True) -> None:
         self.min_count, self.prune = min_count, prune
 
-    def fit(self, sentences: Sequence[Sentence]) -> Self:
-        """Learn words, tags, the vocabulary of features and how long arcs get."""
-        if not sentences:
+    def _read(self, sentences: Any) -> Sequence[Sentence]:
+        if not len(sentences):
             raise InvalidInputError("There are no sentences to learn features from.")
-        self._words = _index(w.lower() for s in sentences for w in s.forms)
-        self._tags = _index(t for s in sentences for t in s.upos)
-        self._fines = _index(t for s in sentences for t in s.xpos)
-        n_tags, keys = len(self._tags) + 3, []
-        self._reach = np.zeros((2, n_tags, n_tags), np.int64)  # longest arc by direction and tags
+        return sentences  # type: ignore[no-any-return]
+
+    def _learn(self, sentences: Sequence[Sentence]) -> None:
+        """Learn words, tags, the vocabulary of features and how long arcs get."""
+        self.words_ = Vocabulary.of({w.lower() for s in sentences for w in s.forms})
+        self.tags_ = Vocabulary.of({t for s in sentences for t in s.upos})
+        self.fines_ = Vocabulary.of({t for s in sentences for t in s.xpos})
+        n_tags, keys = len(self.tags_) + 3, []
+        self.reach_ = np.zeros((2, n_tags, n_tags), np.int64)  # longest arc by direction and tags
         for sentence in sentences:
             codes = self._codes(sentence)
             m = np.arange(1, len(sentence.heads) + 1)
             h = np.asarray(sentence.heads, dtype=np.int64)
-            np.maximum.at(self._reach, ((h < m) * 1, codes.tag[h], codes.tag[m]), abs(h - m))
+            np.maximum.at(self.reach_, ((h < m) * 1, codes.tag[h], codes.tag[m]), abs(h - m))
             keys.append(self._keys(codes, h, m)[0])
         found, count = np.unique(np.concatenate(keys), return_counts=True)
-        self._vocabulary = found[count >= self.min_count]
-        self.n_features_ = len(self._vocabulary)
-        return self
+        self.vocabulary_ = found[count >= self.min_count]
+        self.n_features_ = self.n_features_out_ = len(self.vocabulary_)
 
-    def transform(self, sentences: Sequence[Sentence]) -> list[tuple[Ints, Any]]:
+    def _rows(self, sentences: Sequence[Sentence]) -> list[tuple[Ints, Any]]:
         """Return candidate arcs (m, 2) and a sparse matrix of their features for each sentence."""
         return [self._features(self._codes(s)) for s in sentences]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Return ``arc`` with a number: the template and its values as digits (see `_keys`)."""
+        check_is_fitted(self, "n_features_out_")
+        return np.array([f"arc{key}" for key in self.vocabulary_.tolist()], dtype=object)
 
     def _features(self, codes: _Codes) -> tuple[Ints, Any]:
         n = len(codes.word)
@@ -92,13 +106,13 @@ class ArcFeatures:
         kept = (h != m) & (m > 0)
         if self.prune:
             length = abs(h - m)
-            plausible = length <= self._reach[(h < m) * 1, codes.tag[h], codes.tag[m]]
+            plausible = length <= self.reach_[(h < m) * 1, codes.tag[h], codes.tag[m]]
             kept &= plausible | (h == 0) | (length == 1)
         h, m = h[kept], m[kept]
         keys, rows = self._keys(codes, h, m)
-        places = np.searchsorted(self._vocabulary, keys)
+        places = np.searchsorted(self.vocabulary_, keys)
         places[places == self.n_features_] = 0
-        known = self._vocabulary[places] == keys
+        known = self.vocabulary_[places] == keys
         rows, places = rows[known], places[known]
         order = np.argsort(rows * self.n_features_ + places)
         indptr = np.concatenate([[0], np.cumsum(np.bincount(rows, minlength=len(h)))])
@@ -106,14 +120,15 @@ class ArcFeatures:
         return np.column_stack([h, m]), sp.csr_array(arrays, shape=(len(h), self.n_features_))
 
     def _codes(self, sentence: Sentence) -> _Codes:
-        def numbers(index: dict[str, int], values: list[str]) -> Ints:
-            return np.array([ROOT, *(index.get(v, UNKNOWN) for v in values)], dtype=np.int64)
+        def numbers(index: Vocabulary, values: list[str]) -> Ints:
+            place = index.lookup(values)
+            codes: Ints = np.where(place < 0, UNKNOWN, place + NONE + 1)
+            return np.concatenate([[ROOT], codes])
 
-        lower = [w.lower() for w in sentence.forms]
         return _Codes(
-            numbers(self._words, lower),
-            numbers(self._tags, sentence.upos),
-            numbers(self._fines, sentence.xpos),
+            numbers(self.words_, [w.lower() for w in sentence.forms]),
+            numbers(self.tags_, sentence.upos),
+            numbers(self.fines_, sentence.xpos),
         )
 
     def _keys(self, codes: _Codes, h: Ints, m: Ints) -> tuple[Ints, Ints]:
@@ -121,7 +136,7 @@ class ArcFeatures:
 
         A key is template and values as the digits of one number: two features never share one.
         """
-        n_words, n_tags, n_fines = (len(i) + 3 for i in (self._words, self._tags, self._fines))
+        n_words, n_tags, n_fines = (len(i) + 3 for i in (self.words_, self.tags_, self.fines_))
         length = np.searchsorted(LENGTHS, abs(h - m))
         side = ((h < m) * 1, 2), (length, len(LENGTHS) + 1)  # direction and length
 
@@ -162,7 +177,3 @@ def _number(template: int, digits: Sequence[tuple[Ints, int]], size: int) -> Int
     for value, base in digits:
         key = key * base + value
     return key * MAX_TEMPLATES + template
-
-
-def _index(values: Any) -> dict[str, int]:
-    return {v: k for k, v in enumerate(sorted(set(values)), NONE + 1)}

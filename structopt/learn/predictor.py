@@ -7,6 +7,7 @@ import os
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags
@@ -177,9 +178,12 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             The output, and for each label of a `Chain` (or the whole output) what features and
             transitions add to its score, which label is next, and by how much it is behind.
         """
-        weights, inputs = self.weights_, self._inputs([x])
-        one = as_matrix(inputs) if isinstance(self.structure_, Multiclass) else inputs[0]
-        return explain(self.structure_, weights, one, self.weight_names())
+        weights, structure = self.weights_, self.structure_
+        rows = isinstance(structure, Multiclass)
+        alone = self.features_ is None and rows and sp.issparse(x)
+        inputs = self._inputs(structure.one(x) if alone else [x])  # type: ignore[attr-defined]
+        one = as_matrix(inputs) if rows else inputs[0]
+        return explain(structure, weights, one, self.weight_names())
 
     def _heading(self) -> str:
         return f"{type(self).__name__} on {type(self.structure_).__name__}"

@@ -135,7 +135,7 @@ def test_options_of_training(folder, tmp_path, capsys):
     assert capsys.readouterr().err == ""
     options = ["--valid", str(folder / "test.txt"), "--tol", "1e-6", "--C", "10"]
     assert main(["train", train, "--model", model, *options]) == 0
-    assert "% of tags" in capsys.readouterr().err
+    assert "% right" in capsys.readouterr().err
     # not certified: the model is written, and the exit code says so
     assert (
         main(["train", train, "--model", model, "--tol", "1e-9", "--max-iter", "1", "--quiet"]) == 1

@@ -146,12 +146,12 @@ def test_models_of_trees_are_saved(tmp_path):
 def test_parse_from_the_command_line(tmp_path, capsys, monkeypatch):
     for part in ("train", "test"):
         (tmp_path / f"x-{part}.conllu").write_text(TINY, encoding="utf-8")
-    command = ["parse", "--data", str(tmp_path), "--learners", "mira", "--epochs", "2"]
+    command = ["bench", "parsing", "--data", str(tmp_path), "--learners", "mira", "--epochs", "2"]
     assert cli.main([*command, "--out", str(tmp_path)]) == 0
     assert "100.00" in capsys.readouterr().out
-    assert "| mira |" in (tmp_path / "parse.md").read_text(encoding="utf-8")
+    assert "| mira |" in (tmp_path / "parsing.md").read_text(encoding="utf-8")
     monkeypatch.setenv("STRUCTOPT_DATA", str(tmp_path / "none"))
-    assert cli.main(["parse"]) == 2
+    assert cli.main(["bench", "parsing"]) == 2
     assert "UD English ParTUT" in capsys.readouterr().err
 
 

@@ -129,7 +129,9 @@ def test_three_schemes_learn_an_easy_language():
 def test_the_command_line_runs_it(tmp_path, capsys):
     text = LINES.split("\n\n", 1)[0] + "\n\n"
     path = written(tmp_path, text * 12)
-    assert main(["srl", "--data", str(path), "--rounds", "30", "--out", str(tmp_path)]) == 0
+    assert (
+        main(["bench", "roles", "--data", str(path), "--rounds", "30", "--out", str(tmp_path)]) == 0
+    )
     assert "L+I" in capsys.readouterr().out
-    assert (tmp_path / "srl.md").exists()
-    assert main(["srl", "--data", str(tmp_path / "nothing.conllu")]) == 2
+    assert (tmp_path / "roles.md").exists()
+    assert main(["bench", "roles", "--data", str(tmp_path / "nothing.conllu")]) == 2

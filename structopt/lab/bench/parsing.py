@@ -54,7 +54,7 @@ class ParseBench(Bench):
         Others.
     """
 
-    name = "parse"
+    name = "parsing"
 
     data: str | None = arguments.argument(
         None, "folder with *train.conllu[.gz] and *test.conllu[.gz] (UD English ParTUT from "

@@ -63,7 +63,7 @@ class SrlBench(Bench):
         Others, from :func:`structopt.datasets.load_srl`.
     """
 
-    name = "srl"
+    name = "roles"
 
     data: str | None = arguments.argument(
         None, "a CoNLL-U file with roles (STRUCTOPT_DATA's)", metavar="FILE"
@@ -128,15 +128,8 @@ class SrlBench(Bench):
         answers = scheme.predict(tests)
         predicting = time.process_time() - began
         assert scheme.model_ is not None, "a StructuredClassifier learned"
-        right = given = wanted = 0
-        for (_, p), answer in zip(tests, answers, strict=True):
-            right += sum(a == b != OUTSIDE for a, b in zip(p.labels, answer, strict=True))
-            given += sum(a != OUTSIDE for a in answer)
-            wanted += len(p.predicate.arguments)  # also those that no candidate stands for
         return {
-            "precision": right / max(1, given),
-            "recall": right / max(1, wanted),
-            "f1": 2.0 * right / max(1, given + wanted),
+            **argument_scores([p for _, p in tests], answers),
             "broken": len(structure.fitted(X, Y).broken(tests, answers)),
             "relative_gap": scheme.model_.result_.certificate.relative_gap,
             "learning": learning,
@@ -159,6 +152,20 @@ class SrlBench(Bench):
         )  # fmt: skip
         notes = (f"{self.problem[-1]} broken: test predicates whose labels break the constraints.",)
         return [Table("Semantic roles, with and without inference", columns, lines, notes)]
+
+
+def argument_scores(found: Sequence[Proposition], answers: Sequence[Any]) -> dict[str, float]:
+    """Return precision, recall and F1 of the arguments of predicates."""
+    right = given = wanted = 0
+    for p, answer in zip(found, answers, strict=True):
+        right += sum(a == b != OUTSIDE for a, b in zip(p.labels, answer, strict=True))
+        given += sum(a != OUTSIDE for a in answer)
+        wanted += len(p.predicate.arguments)  # also those that no candidate stands for
+    return {
+        "precision": right / max(1, given),
+        "recall": right / max(1, wanted),
+        "f1": 2.0 * right / max(1, given + wanted),
+    }
 
 
 def roles(labels: Sequence[str], training: Sequence[Proposition]) -> list[Rule]:

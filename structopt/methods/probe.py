@@ -84,7 +84,8 @@ def beaten(
     structure: Structure, oracle: Oracle, x: Any, gold: Any, trials: list[Floats], *more: Any
 ) -> Iterator[Beaten]:
     """Yield answers at the weights tried that other answers, or ``more`` outputs, beat."""
-    right = Known.of(structure, x, gold, gold)
+    # gold itself, unless it is known in part only
+    right = Known.of(structure, x, gold, structure.complete(x, trials[0], gold))
     answers = [structure.answer(oracle, x, gold, w) for w in trials]
     plain = []
     if "argmax" in structure.abilities():

@@ -227,6 +227,11 @@ class Tangent(so.NonConvex):
         return so.ConvexBound(Tilted(slope), data, self.wrong * float(np.abs(v).sum()))
 
 
+class Nothing(so.NonConvex):
+    def bound(self, data, v, last):
+        return None
+
+
 class Tilted(so.Formulation):
     def __init__(self, slope):
         self.slope = slope
@@ -267,6 +272,10 @@ def test_what_does_not_fit_is_refused():
     one = so.SelfTraining(so.M3N(slacks="one"))
     with pytest.raises(IncompatibleError, match="SelfTraining caps"):
         model.set_params(formulation=one, method="outer").fit(X, Y)
+    with pytest.raises(IncompatibleError, match="must define bound"):
+        model.set_params(formulation=so.NonConvex(), method="outer").fit(X, Y)
+    with pytest.raises(IncompatibleError, match="gave None"):
+        model.set_params(formulation=Nothing()).fit(X, Y)
     with pytest.raises(InvalidInputError, match="formulation must be a Formulation"):
         model.set_params(formulation=so.Latent("M3N")).fit(X, Y)
 

@@ -153,7 +153,7 @@ class OuterLoop(Method):
         self._stationarity, self._proven, self._stuck = np.inf, True, False
         given = None if warm_start is None else warm_start.weights
         at = self._first_weights() if given is None else check_weights(given, data.n_features)
-        self._bound = self._nonconvex.bound(data, at, None)
+        self._bound = self._bound_at(at, None)
         self._run = self._begun(self._bound, State(at, np.inf, -np.inf, 0.0, ()))
         self._at, self._value = at, self._run.state.primal + self._bound.constant
         self._offer(at, self._value)
@@ -198,7 +198,7 @@ class OuterLoop(Method):
     def _next(self, run: CuttingPlane, weights: Floats, value: float) -> _Led:
         """Put up the bound at weights where the last one has a value."""
         last = self._bound
-        bound = self._nonconvex.bound(self.data, weights, last)
+        bound = self._bound_at(weights, last)
         cuts, moved = len(run.master.pool), 0
         if bound.data is last.data:
             if bound.formulation is last.formulation and bound.constant == last.constant:
@@ -226,6 +226,15 @@ class OuterLoop(Method):
         return _Led(weights, after, moved, cuts, last=False)
 
     # ------------------------------------------------------------------ inside
+    def _bound_at(self, weights: Floats, last: ConvexBound | None) -> ConvexBound:
+        bound = self._nonconvex.bound(self.data, weights, last)
+        if not isinstance(bound, ConvexBound):
+            raise IncompatibleError(
+                f"{type(self.formulation).__name__}.bound() gave {bound!r}: it must return a "
+                "so.ConvexBound(formulation, data, constant)."
+            )
+        return bound
+
     def _begun(self, bound: ConvexBound, warm: State | None) -> CuttingPlane:
         limits = Limits(
             tol=INNER * self.limits.tol,
@@ -295,7 +304,7 @@ class OuterLoop(Method):
         return False  # of a global optimum nothing is known
 
     def _note(self) -> str:
-        if not np.isfinite(self._stationarity):
+        if not self._done():
             return "not stationary yet, and no statement about the global optimum"
         proof = "certified" if self._proven else "not certified in every step"
         return (

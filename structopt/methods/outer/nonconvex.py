@@ -75,7 +75,7 @@ class NonConvex(Formulation):
         Its value at v is the objective there. Return the data themselves (``last.data``) where
         nothing moves, so that the run goes on with its cuts and its solver.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define bound(data, v, last).")
+        raise IncompatibleError(f"{type(self).__name__} must define bound(data, v, last).")
 
     def start(self, data: DataSet) -> ConvexBound | None:
         """Return a convex programme whose solution is where to begin; by default weights of 0."""

@@ -39,8 +39,8 @@ ROUNDING = 1e-9
 """A value must exceed this share of the terms it is summed from."""
 NEAR = 0.3
 """A direction is worth moving if its residual is within this share of its value."""
-PRODUCTS = 200
-"""Of the least squares that moves a direction."""
+PRODUCTS, TRIES = 400, 4
+"""Of one least squares that moves a direction, and how often it is moved."""
 
 
 @dataclass(frozen=True)
@@ -124,39 +124,52 @@ def _unit(v: Floats) -> Floats | None:
 
 
 class Rays:
-    """Candidates of one scaled problem, moved by least squares to where they prove something."""
+    """Candidates of one scaled problem, moved by least squares to where they prove something.
+
+    A direction in which y runs away has no slope on the columns that x leaves free, and one of x
+    stays on the rows that y holds: those are made equations, with whatever else speaks against the
+    direction, and solved for on its own support; again, as new ones come to speak against it.
+    """
 
     def __init__(self, scaled: Program, At: Any) -> None:
         self.problem = scaled
         self._A, self._At = parts(scaled.A), parts(At)
         self.spent = 0
 
-    def infeasible(self, y: Floats) -> list[Floats]:
-        """Return multipliers worth verifying, from a direction in which y runs away."""
-        ray = infeasibility(self.problem, y)
-        self.spent += 1
-        if ray is None or not ray.near:
-            return []
-        if ray.residual == 0.0:
-            return [ray.direction]
-        y, moved = ray.direction, np.zeros(len(y))
-        slope = np.where(ray.wrong, self.problem.A.T @ y, 0.0)
-        self.spent += least_squares(
-            self._At, self._A, ray.wrong, y != 0, -slope, moved, PRODUCTS, 1e-14
-        )
-        return [y, y + moved]
+    def infeasible(self, x: Floats, y: Floats) -> Floats | None:
+        """Return multipliers worth verifying, from a direction y in which the iterates run away."""
+        p = self.problem
+        ray, tight = infeasibility(p, y), (x > p.lb) & (x < p.ub)
+        for _ in range(TRIES):
+            self.spent += 1
+            if ray is None or not ray.near:
+                return None
+            if ray.proves:
+                return ray.direction
+            tight |= ray.wrong
+            y, moved = ray.direction, np.zeros(len(y))
+            slope = np.where(tight, p.A.T @ y, 0.0)
+            self.spent += least_squares(
+                self._At, self._A, tight, y != 0, -slope, moved, PRODUCTS, 1e-14
+            )
+            ray = infeasibility(p, np.where(y * (y + moved) > 0, y + moved, 0.0))
+        return None if ray is None else ray.direction
 
-    def unbounded(self, x: Floats) -> list[Floats]:
-        """Return directions worth verifying, from one in which x runs away."""
-        ray = descent(self.problem, x)
-        self.spent += 1
-        if ray is None or not ray.near:
-            return []
-        if ray.residual == 0.0:
-            return [ray.direction]
-        d, moved = ray.direction, np.zeros(len(x))
-        value = np.where(ray.wrong, self.problem.A @ d, 0.0)
-        self.spent += least_squares(
-            self._A, self._At, ray.wrong, d != 0, -value, moved, PRODUCTS, 1e-14
-        )
-        return [d, d + moved]
+    def unbounded(self, x: Floats, y: Floats) -> Floats | None:
+        """Return a direction worth verifying, from one, x, in which the iterates run away."""
+        p = self.problem
+        ray, tight = descent(p, x), (y != 0) | (p.lower == p.upper)
+        for _ in range(TRIES):
+            self.spent += 1
+            if ray is None or not ray.near:
+                return None
+            if ray.proves:
+                return ray.direction
+            tight |= ray.wrong
+            d, moved = ray.direction, np.zeros(len(x))
+            value = np.where(tight, p.A @ d, 0.0)
+            self.spent += least_squares(
+                self._A, self._At, tight, d != 0, -value, moved, PRODUCTS, 1e-14
+            )
+            ray = descent(p, d + moved)
+        return None if ray is None else ray.direction

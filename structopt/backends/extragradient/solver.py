@@ -335,14 +335,14 @@ class _Run:
         nothing = np.zeros(len(self.small.q)), np.zeros(len(self.small.lower))
         found: Solution | None = None
         for candidate in (y - self.anchor[1], y):
-            for ray in self.rays.infeasible(candidate):
+            if found is None and (ray := self.rays.infeasible(x, candidate)) is not None:
                 back = self._ray_back(nothing[0], ray)[1]
-                if found is None and proves_infeasible(self.problem, back):
+                if proves_infeasible(self.problem, back):
                     found = self._solution("infeasible", back)
         for candidate in (x - self.anchor[0], x):
-            for ray in self.rays.unbounded(candidate):
+            if found is None and (ray := self.rays.unbounded(candidate, y)) is not None:
                 back = self._ray_back(ray, nothing[1])[0]
-                if found is None and proves_unbounded(self.problem, back):
+                if proves_unbounded(self.problem, back):
                     found = self._solution("unbounded", back)
         self.state[PRODUCTS] += self.rays.spent - spent
         return found

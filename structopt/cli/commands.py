@@ -61,6 +61,10 @@ COMMANDS = {
     ),
     "bench extragradient": (
         "lab.bench.extragradient:ExtragradientBench",
+        "what each ingredient of the extragradient solver gains (on STRUCTOPT_DATA's programmes)",
+    ),
+    "bench master-sizes": (
+        "lab.bench.master_sizes:MasterSizesBench",
         "masters by extragradient, simplex, interior point and PDLP",
     ),
     "bench l1": (

@@ -7,7 +7,7 @@ import pytest
 
 from structopt.cli import commands as cli
 from structopt.errors import BackendError, InvalidInputError, MissingDataError
-from structopt.lab.bench import extragradient, letters, masters
+from structopt.lab.bench import extragradient, letters, master_sizes, masters
 from structopt.lab.bench.path import PathBench
 from structopt.lab.bench.tagging import make_tagging
 from structopt.lab.harness.machine import Machine
@@ -142,49 +142,75 @@ def test_masters_need_a_repetition():
         masters.MastersBench(repeats=0).cells()
 
 
-# ---------------------------------------------------------------------- extragradient
-TAGGING = extragradient.Size(12, 20, 3, 1.0)
+# ---------------------------------------------------------------------- sizes of masters
+TAGGING = master_sizes.Size(12, 20, 3, 1.0)
 
 
-def test_extragradient_command(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(extragradient, "QUICK", (TAGGING,))
-    assert cli.main(["bench", "extragradient", "--quick", "--out", str(tmp_path)]) == 0
+def test_master_sizes_command(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(master_sizes, "QUICK", (TAGGING,))
+    assert cli.main(["bench", "master-sizes", "--quick", "--out", str(tmp_path)]) == 0
     assert "gap of 0.01" in capsys.readouterr().out
-    with (tmp_path / "bench-extragradient-1.csv").open(newline="", encoding="utf-8") as file:
+    with (tmp_path / "bench-master-sizes-1.csv").open(newline="", encoding="utf-8") as file:
         _, *rows = csv.reader(file)
     found = {row[0].split(", ")[-1]: float(row[-1]) for row in rows}
-    assert set(found) - {"OR-tools PDLP"} == set(extragradient.SOLVERS) - {"OR-tools PDLP"}
+    assert set(found) - {"OR-tools PDLP"} == set(master_sizes.SOLVERS) - {"OR-tools PDLP"}
     assert found["simplex"] < 1e-9
     assert found["ours"] <= 1e-6
 
 
-def test_extragradient_without_ortools(monkeypatch):
+def test_master_sizes_without_ortools(monkeypatch):
     def missing(*arguments):
         raise missing_dependency("no OR-tools here")
 
-    monkeypatch.setattr(extragradient.lp_solvers, "ortools_pdlp", missing)
-    bench = extragradient.ExtragradientBench(
+    monkeypatch.setattr(master_sizes.lp_solvers, "ortools_pdlp", missing)
+    bench = master_sizes.MasterSizesBench(
         time_limit=5.0, solvers=["OR-tools PDLP", "ours", "simplex"], sizes=[TAGGING]
     )
     rows, reasons = measured(bench)
     assert [row["solver"] for row in rows] == ["ours", "simplex"]
     assert "Left out: no OR-tools here" in bench.tables(rows, reasons)[0].notes
     reached = rows[0]["reached"]
-    seconds, steps = zip(*(reached[gap] for gap in extragradient.GAPS), strict=True)
+    seconds, steps = zip(*(reached[gap] for gap in master_sizes.GAPS), strict=True)
     assert list(seconds) == sorted(seconds)
     assert list(steps) == sorted(steps)
 
 
-def test_extragradient_names_the_size_from_which_ours_wins():
-    fast, slow = (dict.fromkeys(extragradient.GAPS, (seconds, 1)) for seconds in (1.0, 2.0))
+def test_master_sizes_names_the_size_from_which_ours_wins():
+    fast, slow = (dict.fromkeys(master_sizes.GAPS, (seconds, 1)) for seconds in (1.0, 2.0))
     times = {"ours": (slow, fast, fast, {}), "simplex": (fast, slow, slow, fast)}
     rows = [
         {"master": k, "C": C, "solver": name, "reached": times[name][k]}
         for k, C in enumerate((1.0, 1.0, 10.0, 10.0))
         for name in times
     ]
-    assert extragradient.wins(rows, 1.0, 1e-2) == 1
-    assert extragradient.wins(rows, 10.0, 1e-2) is None
+    assert master_sizes.wins(rows, 1.0, 1e-2) == 1
+    assert master_sizes.wins(rows, 10.0, 1e-2) is None
+
+
+# ---------------------------------------------------------------------- extragradient
+def test_extragradient_ingredients(monkeypatch, tmp_path, capsys):
+    monkeypatch.setenv("STRUCTOPT_DATA", str(tmp_path))
+    arguments = ["bench", "extragradient", "--quick", "--ingredients", "polish", "--out"]
+    assert cli.main([*arguments, str(tmp_path)]) == 0
+    assert "without polish" in capsys.readouterr().out
+    with (tmp_path / "bench-extragradient-1.csv").open(newline="", encoding="utf-8") as file:
+        _, *rows = csv.reader(file)
+    assert [row[0] for row in rows] == ["everything", "without polish"]
+    count = len(extragradient.generated())
+    assert rows[0][1] == f"{count} of {count}"
+
+
+def test_extragradient_reads_a_folder_of_programmes(tmp_path):
+    folder = tmp_path / "public_programmes" / "lp"
+    folder.mkdir(parents=True)
+    p = extragradient.generated()["generated/assignment"]
+    np.savez(
+        folder / "mine.npz", Pd=p.P.data, Pi=p.P.indices, Pp=p.P.indptr, Ad=p.A.data,
+        Ai=p.A.indices, Ap=p.A.indptr, q=p.q, lower=p.lower, upper=p.upper, lb=p.lb, ub=p.ub,
+    )  # fmt: skip
+    found = extragradient.public(tmp_path)
+    assert list(found) == ["lp/mine"]
+    assert found["lp/mine"].objective(p.lb) == p.objective(p.lb)
 
 
 # ---------------------------------------------------------------------- letters

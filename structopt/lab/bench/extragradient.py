@@ -1,272 +1,215 @@
-r"""Extragradient against simplex, interior point and PDLP on the same masters of growing size.
+r"""What each ingredient of the extragradient solver gains: all of them, then all but one.
 
-LP-Struct with free weights on tagging data: the cuts with which a run to a certified gap of 1% ends
-make a master, which every competitor then solves from nothing, in turns. There is a series of
-masters for strong regularisation (C = 1: few weights, many cuts in use) and one for weak (C = 10).
-Measured is the CPU time until a pair (x, y) has a *certified* relative gap of 1e-2, 1e-4 and 1e-6:
-slacks raised, multipliers scaled (:mod:`structopt.backends.extragradient.judge`), the same judge
-for all.
-
-* ours and the paper's variant are watched while they run;
-* simplex and interior point know no half-way: the time of their one run counts for every gap;
-* PDLP is told its target as relative tolerance, then a tenth of it and so on, down to a
-  thousandth, if the certified gap is missed; only the run that reached it counts.
+Every programme is solved from nothing by every recipe, in turns, to a relative residual and gap of
+``tol``, recomputed from the programme as given (:mod:`.certificate`), within a CPU limit. The
+programmes are those of the folder ``public_programmes`` in ``STRUCTOPT_DATA``: ``lp`` and ``qp``
+with an ``.npz`` each, of the arrays q, lower, upper, lb, ub and the CSR parts ``Ad Ai Ap`` and
+``Pd Pi Pp`` of A and P. Without that folder a few small ones are generated.
 
 >>> from structopt.lab.harness.runner import run
->>> bench = ExtragradientBench(solvers=["ours"], sizes=[Size(12, 20, 3, 1.0)])
->>> run(bench, bench.cells()).rows[0]["reached"].keys() == {1e-2, 1e-4, 1e-6}
-True
+>>> bench = ExtragradientBench(quick=True, ingredients=["polish"])
+>>> rows = run(bench, bench.cells()[:2]).rows
+>>> [row["recipe"] for row in rows], all(row["verified"] for row in rows)
+(['everything', 'without polish'], True)
 """
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
-from structopt.backends.extragradient.judge import Judge
-from structopt.backends.extragradient.outcome import Iterate
-from structopt.backends.extragradient.recipe import Variant
+import numpy as np
+import scipy.sparse as sp
+
+from structopt.arrays import Floats
+from structopt.backends.extragradient.certificate import Residuals
+from structopt.backends.extragradient.recipe import ingredients as every_ingredient
 from structopt.backends.extragradient.solver import solve
-from structopt.errors import StructoptError
-from structopt.lab.bench import lp_solvers
-from structopt.lab.bench.tagging import make_tagging
+from structopt.datasets.home import data_home
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
-from structopt.lab.harness.study import Cell, Row, every, turns, where
+from structopt.lab.harness.study import Cell, Row, every, known, turns, where
 from structopt.lab.harness.table import Table
 from structopt.master.program import Program
 
-GAPS = (1e-2, 1e-4, 1e-6)
-_FLOOR = 1e-6  # as in the backend: the gap is relative
-
-
-@dataclass(frozen=True)
-class Size:
-    """What a master is learned from, and the C of its formulation."""
-
-    n_sentences: int
-    n_words: int
-    n_labels: int
-    C: float
-
-
-QUICK = (Size(25, 20, 4, 1.0), Size(60, 30, 5, 1.0))
-_GROWING = ((100, 25, 6), (300, 75, 8), (900, 225, 10), (2700, 675, 12), (8100, 2025, 14))
-FULL = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[:3])
-LARGE = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[3:])
+EVERYTHING, KORPELEVICH = "everything", "Korpelevich's step"
+SHIFT_SECONDS, SHIFT_PRODUCTS = 1.0, 1000.0
+"""Shifts of the geometric means, as in the field's benchmarks."""
 
 
 @dataclass
 class ExtragradientBench(Bench):
-    """Masters of growing size, each solved from nothing by every solver, in turns.
+    """Programmes by the solver with everything, and without one ingredient each, in turns.
 
     Parameters
     ----------
-    quick, large : bool
-        Small masters; larger ones, by ours and simplex only.
+    quick : bool
+        The generated programmes only.
+    tol : float
+        Largest relative residual and gap.
     time_limit : float
-        CPU seconds (60; 1 if quick) that a solver may spend on one master and gap. Those that only
-        know wall time get three times as much of that.
-    solvers : sequence of str
-        Of :data:`SOLVERS`.
-    sizes : sequence of Size
-        Other masters.
+        CPU seconds a programme and recipe.
+    kinds : sequence of str
+        Folders of the public programmes.
+    ingredients : sequence of str
+        Which to leave out, one at a time; all of them by default.
     """
 
     name = "bench-extragradient"
 
-    quick: bool = arguments.quick("small masters: seconds", one_of="size")
-    large: bool = arguments.argument(
-        False, "larger masters, ours and simplex only: an hour", one_of="size"
+    quick: bool = arguments.quick("a few generated programmes: seconds")
+    tol: float = arguments.argument(1e-6, "relative residuals and gap to reach")
+    time_limit: float = arguments.argument(10.0, "CPU seconds a programme", flag="--limit")
+    kinds: Sequence[str] = arguments.argument(("lp", "qp"), "lp, qp", nargs="+", metavar="KIND")
+    ingredients: Sequence[str] = arguments.argument(
+        (), f"leave out only these, of {', '.join(every_ingredient())}", nargs="+", metavar="NAME"
     )
-    time_limit: float | None = arguments.limit(None, "60; with --quick 1")
-    solvers: Sequence[str] = ()
-    sizes: Sequence[Size] = ()
 
-    def __post_init__(self) -> None:
-        self.sizes = self.sizes or (QUICK if self.quick else LARGE if self.large else FULL)
-        self.solvers = self.solvers or (("ours", "simplex") if self.large else tuple(SOLVERS))
-        self._limit = self.time_limit or (1.0 if self.quick else 60.0)
-        self._masters: dict[int, Program] = {}
+    @cached_property
+    def programmes(self) -> dict[str, Program]:
+        """The programmes, by name."""
+        found = {} if self.quick else public(data_home())
+        chosen = {name: p for name, p in found.items() if name.split("/")[0] in self.kinds}
+        return chosen or generated()
+
+    @cached_property
+    def recipes(self) -> dict[str, dict[str, Any]]:
+        """Arguments of the solver, by what the table calls them."""
+        left_out = known(self.ingredients or every_ingredient(), every_ingredient(), "ingredient")
+        recipes: dict[str, dict[str, Any]] = {EVERYTHING: {}}
+        recipes |= {f"without {name}": {"without": [name]} for name in left_out}
+        if not self.ingredients:
+            recipes[KORPELEVICH] = {"variant": "korpelevich"}
+        return recipes
 
     def cells(self) -> list[Cell]:
-        """Return a cell a master and solver."""
+        """Return a cell a programme and recipe."""
         return [
-            {"master": number, "solver": name}
-            for number in range(len(self.sizes))
-            for name in turns(self.solvers, number)
+            {"programme": name, "recipe": recipe}
+            for turn, name in enumerate(self.programmes)
+            for recipe in turns(list(self.recipes), turn)
         ]
 
     def warm_up(self, cell: Cell) -> None:
-        """Compile, and learn the master."""
-        if not self._masters:
-            small = _master(Size(6, 10, 3, 1.0))
-            for variant in ("paper", "alternating"):
-                _watched(small, 1.0, variant)
-        if cell["master"] not in self._masters:
-            self._masters[cell["master"]] = _master(self.sizes[cell["master"]])
+        """Compile, with and without P."""
+        for p in generated().values():
+            for recipe in self.recipes.values():
+                solve(p, max_iter=80, **recipe)
 
     def run(self, cell: Cell) -> dict[str, Any]:
-        """Solve one master."""
-        master = self._masters[cell["master"]]
-        found = SOLVERS[cell["solver"]](master, self._limit)
-        size = {"C": self.sizes[cell["master"]].C, "shape": master.A.shape}
-        return {"reached": found.reached, "best": found.best, "late": found.late, **size}
+        """Solve one programme."""
+        p, began = self.programmes[cell["programme"]], time.process_time()
+        found = solve(
+            p, tolerance=self.tol, **self.recipes[cell["recipe"]],
+            callback=lambda _: time.process_time() - began > self.time_limit,
+        )  # fmt: skip
+        cpu = time.process_time() - began
+        error = Residuals(p).assess(found.x, found.y).error
+        return {
+            "cpu": cpu, "products": found.products, "error": error, "status": found.status,
+            "verified": error <= self.tol, "wrong": found.status == "optimal" and error > self.tol,
+        }  # fmt: skip
 
     def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
-        """Return one row for each master and solver."""
-        lines, order = [], list(self.solvers)
-        for row in sorted(rows, key=lambda r: (r["master"], order.index(r["solver"]))):
-            times = [row["reached"].get(gap) for gap in GAPS]
-            missed = f"> {self._limit:.0f}" if row["late"] else "missed"
-            cuts, columns = row["shape"]
+        """Return one row a recipe for each kind of programme."""
+        kinds = every([{"kind": name.split("/")[0]} for name in self.programmes], "kind")
+        return [self._table(rows, kind) for kind in kinds]
+
+    def _table(self, rows: Sequence[Row], kind: str) -> Table:
+        mine = [row for row in rows if row["programme"].split("/")[0] == kind]
+        lines, base = [], None
+        for recipe in self.recipes:
+            of = where(mine, recipe=recipe)
+            if not of:
+                continue
+            cpu = [r["cpu"] if r["verified"] else self.time_limit for r in of]
+            means = (
+                shifted(np.array(cpu), SHIFT_SECONDS),
+                shifted(np.array([r["products"] for r in of], dtype=float), SHIFT_PRODUCTS),
+            )
+            base = base or means
             lines.append(
                 (
-                    f"C = {row['C']:g}, {cuts:,} x {columns:,}, {row['solver']}",
-                    *(f"{t[0]:.2f}" if t else missed for t in times),
-                    *(f"{t[1]:,}" if t else "-" for t in times),
-                    f"{row['best']:.1e}",
+                    recipe,
+                    f"{sum(r['verified'] for r in of)} of {len(of)}",
+                    f"{sum(r['wrong'] for r in of)}",
+                    f"{means[0]:.3f}",
+                    f"{means[0] / base[0]:.2f}",
+                    f"{means[1]:,.0f}",
+                    f"{means[1] / base[1]:.2f}",
                 )
             )
-        return [Table(
-            "LP-Struct masters from nothing",
-            ("C, cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6",
-             "iterations to 1e-2", "iterations to 1e-4", "iterations to 1e-6", "best gap"),
+        return Table(
+            f"Ingredients, {kind}, to {self.tol:g}",
+            ("recipe", "verified", "claims not so", "mean CPU s", "of everything's",
+             "mean products", "of everything's"),
             tuple(lines),
             (
-                "CPU seconds of one thread to a certified relative gap; one run, in turns.",
-                *_verdicts(rows),
-                *(f"Left out: {reason}" for reason in left_out),
+                f"Shifted geometric means (1 s, 1,000 products); a failure costs "
+                f"{self.time_limit:g} CPU s. One run, in turns.",
             ),
-        )]  # fmt: skip
+        )  # fmt: skip
 
 
-def wins(rows: Sequence[Row], C: float, gap: float) -> int | None:
-    """Return the first master, if any, from which on ours beats simplex at this C and gap."""
-    first = None
-    for number in every(where(rows, C=C), "master"):
-        mine, other = (_seconds(rows, number, name, gap) for name in ("ours", "simplex"))
-        if mine >= other:
-            first = None
-        elif first is None:
-            first = number
-    return first
+def shifted(values: Floats, shift: float) -> float:
+    """Return the shifted geometric mean.
+
+    >>> round(shifted(np.array([0.0, 3.0]), 1.0), 9)
+    1.0
+    """
+    return float(np.exp(np.mean(np.log(values + shift))) - shift)
 
 
-def _seconds(rows: Sequence[Row], master: int, solver: str, gap: float) -> float:
-    found = where(rows, master=master, solver=solver)
-    return float(found[0]["reached"].get(gap, (math.inf, 0))[0]) if found else math.inf
+def public(folder: Path) -> dict[str, Program]:
+    """Return the programmes of a folder of data, by kind and name; none if it has none."""
+    files = sorted(Path(folder, "public_programmes").glob("[lq]p/*.npz"))
+    return {f"{file.parent.name}/{file.stem}": _read(file) for file in files}
 
 
-def _verdicts(rows: Sequence[Row]) -> list[str]:
-    solvers = every(rows, "solver")
-    if not {"ours", "simplex"} <= set(solvers):
-        return []
-    found = []
-    for C in every(rows, "C"):
-        largest = max(every(where(rows, C=C), "master"))
-        for gap in GAPS:
-            number = wins(rows, C, gap)
-            verdict = "simplex is faster on the largest master"
-            if all(math.isinf(_seconds(rows, largest, name, gap)) for name in solvers):
-                verdict = "nobody gets there on the largest master"
-            elif number is not None:
-                cuts = where(rows, master=number)[0]["shape"][0]
-                verdict = f"ours is faster than simplex from {cuts:,} cuts on"
-            found.append(f"At C = {C:g} and a gap of {gap:g}, {verdict}.")
+def _read(file: Path) -> Program:
+    with np.load(file) as arrays:
+        given = {name: np.asarray(arrays[name]) for name in arrays.files}
+    n, m = len(given["q"]), len(given["lower"])
+
+    def csr(letter: str, shape: tuple[int, int]) -> Any:
+        data, indices, indptr = (given[letter + part] for part in "dip")
+        return sp.csr_array((data.astype(np.float64), indices, indptr), shape=shape)
+
+    ends = {name: given[name].astype(np.float64) for name in ("q", "lower", "upper", "lb", "ub")}
+    return Program(P=csr("P", (n, n)), A=csr("A", (m, n)), l1=np.zeros(n), **ends)
+
+
+def generated() -> dict[str, Program]:
+    """Return a few programmes for where there are no others.
+
+    >>> list(generated())
+    ['generated/assignment', 'generated/sparse', 'generated/quadratic']
+    """
+    rng, k = np.random.default_rng(0), 12
+    ones = np.ones((1, k))
+    A = sp.csr_array(sp.vstack([sp.kron(sp.eye_array(k), ones), sp.kron(ones, sp.eye_array(k))]))
+    cost = rng.integers(1, 50, k * k).astype(float)
+    found = {"generated/assignment": _programme(cost, A, np.ones(2 * k), np.ones(2 * k))}
+    A = sp.random_array((60, 90), density=0.08, rng=rng, format="csr")
+    inside = rng.uniform(0.0, 1.0, 90)
+    found["generated/sparse"] = _programme(
+        A.T @ rng.uniform(0.0, 1.0, 60) + rng.choice([0.0, 1.0], 90), A, A @ inside, None
+    )
+    root = rng.normal(size=(20, 90))
+    found["generated/quadratic"] = _programme(
+        rng.normal(size=90), A, A @ inside, None, P=sp.csr_array(root.T @ root)
+    )
     return found
 
 
-def _master(size: Size) -> Program:
-    """Return the master with which a run to a gap of 1% ends."""
-    from structopt.backends.extragradient.backend import ExtragradientBackend
-    from structopt.engines.dataset import DataSet
-    from structopt.formulations.lp_struct import LPStruct
-    from structopt.methods.cutting_plane import CuttingPlane
-    from structopt.structures.chain.structure import Chain
-
-    X, Y = make_tagging(size.n_sentences, n_words=size.n_words, n_labels=size.n_labels)
-    structure = Chain(labels=range(size.n_labels)).fitted(X, Y)
-    formulation = LPStruct(C=size.C, nonnegative=False)
-    run = CuttingPlane(structure, formulation, DataSet.of(structure, X, Y), tol=1e-2)
-    certificate = run.solve().certificate
-    if not certificate.certified:
-        raise StructoptError(f"The run that makes the master is not certified: {certificate}.")
-    backend = ExtragradientBackend()
-    backend.start(run.master)
-    backend.append(run.master.pool.cuts)
-    return backend.problem()
-
-
-# ---------------------------------------------------------------------- solvers
-@dataclass(frozen=True)
-class Run:
-    """One solver on one master: CPU seconds and iterations at each certified gap."""
-
-    reached: dict[float, tuple[float, int]]
-    best: float
-    late: bool = False
-    """Whether the limit ended it."""
-
-
-def _watched(master: Program, limit: float, variant: Variant) -> Run:
-    reached: dict[float, tuple[float, int]] = {}
-    best = math.inf
-    began = time.process_time()
-
-    def watch(iterate: Iterate) -> bool:
-        nonlocal best
-        best = min(best, iterate.error)
-        now = time.process_time() - began
-        for gap in GAPS:
-            if iterate.error <= gap:
-                reached.setdefault(gap, (now, iterate.iteration))
-        return len(reached) == len(GAPS) or now > limit
-
-    # no rule of the solver's own may end it: the watch does
-    endless = 2**62
-    solve(
-        master, tolerance=-1.0, variant=variant, without=["presolve"], max_iter=endless,
-        check=lambda problem: Judge(problem, _FLOOR), callback=watch,
+def _programme(q: Floats, A: Any, lower: Floats, upper: Floats | None, P: Any = None) -> Program:
+    m, n = A.shape
+    return Program(
+        P=sp.csr_array((n, n)) if P is None else P, q=q, l1=np.zeros(n), A=A, lower=lower,
+        upper=np.full(m, np.inf) if upper is None else upper, lb=np.zeros(n),
+        ub=np.full(n, np.inf),
     )  # fmt: skip
-    return Run(reached, best, late=len(reached) < len(GAPS))
-
-
-def _once(master: Program, limit: float, method: str) -> Run:
-    pair = lp_solvers.highs(master, limit, {"solver": method})
-    error = Judge(master, _FLOOR).assess(pair.x, pair.y).error
-    reached = {gap: (pair.seconds, pair.iterations) for gap in GAPS if error <= gap}
-    late = pair.seconds >= limit
-    return Run({} if late else reached, error, late)
-
-
-def _targeted(
-    master: Program, limit: float, run: Callable[[Program, float, float], lp_solvers.Pair]
-) -> Run:
-    judge, best = Judge(master, _FLOOR), math.inf
-    reached: dict[float, tuple[float, int]] = {}
-    for gap in GAPS:
-        for share in (1.0, 0.1, 0.01, 0.001):
-            pair = run(master, limit, share * gap)
-            error = judge.assess(pair.x, pair.y).error
-            best = min(best, error)
-            if pair.seconds >= limit:
-                return Run(reached, best, late=True)
-            if error <= gap:
-                for looser in [g for g in GAPS if g >= gap]:  # those missed before are reached too
-                    reached.setdefault(looser, (pair.seconds, pair.iterations))
-                break
-    return Run(reached, best)
-
-
-SOLVERS: dict[str, Callable[[Program, float], Run]] = {
-    "paper": lambda master, limit: _watched(master, limit, "paper"),
-    "ours": lambda master, limit: _watched(master, limit, "alternating"),
-    "simplex": lambda master, limit: _once(master, limit, "simplex"),
-    "ipm": lambda master, limit: _once(master, limit, "ipm"),
-    "HiGHS PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.highs_pdlp),
-    "OR-tools PDLP": lambda master, limit: _targeted(master, limit, lp_solvers.ortools_pdlp),
-}

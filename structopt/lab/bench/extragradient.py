@@ -179,7 +179,9 @@ def _read(file: Path) -> Program:
         data, indices, indptr = (given[letter + part] for part in "dip")
         return sp.csr_array((data.astype(np.float64), indices, indptr), shape=shape)
 
-    ends = {name: given[name].astype(np.float64) for name in ("q", "lower", "upper", "lb", "ub")}
+    ends: dict[str, Any] = {
+        name: given[name].astype(np.float64) for name in ("q", "lower", "upper", "lb", "ub")
+    }
     return Program(P=csr("P", (n, n)), A=csr("A", (m, n)), l1=np.zeros(n), **ends)
 
 
@@ -201,7 +203,11 @@ def generated() -> dict[str, Program]:
     )
     root = rng.normal(size=(20, 90))
     found["generated/quadratic"] = _programme(
-        rng.normal(size=90), A, A @ inside, None, P=sp.csr_array(root.T @ root)
+        rng.uniform(-0.1, 1.0, 90) + root.T @ rng.normal(size=20),
+        A,
+        A @ inside,
+        None,
+        P=sp.csr_array(root.T @ root + 0.1 * np.eye(90)),
     )
     return found
 

@@ -69,6 +69,7 @@ from structopt.learn.margins import separability as separability
 from structopt.structures.lattice.nbest import nbest_words as nbest_words
 from structopt.report.html import write_report as write_report
 from structopt.report.html import write_comparison as write_comparison
+from structopt.testing.audit import audit as audit
 from structopt.lab.compare.compare import compare_backends as compare_backends
 from structopt.structures.base.structure import Structure as Structure
 from structopt.formulations.base import Formulation as Formulation
@@ -83,6 +84,7 @@ from structopt.structures.base.oracles import worst_reference as worst_reference
 from structopt.structures.base.shard import Answers as Answers
 from structopt.engines.dataset import DataSet as DataSet
 from structopt.structures.matching.inputs import CandidateEdges as CandidateEdges
+from structopt.testing.audit import Audit as Audit
 from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result
 from structopt.learn.explain import Explanation as Explanation

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import clone
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from structopt import names
 from structopt.arrays import as_sequence
 from structopt.backends.base import Backend
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError
+from structopt.errors import CertificateError, IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.learn.predictor import Predictor
 from structopt.learn.training import train
@@ -81,6 +83,9 @@ class StructuredClassifier(Predictor):
         File to save progress to, and to resume from if it exists.
     method_options : mapping, optional
         Further arguments of the method's class, such as ``{"k": 5}`` for "mira".
+    audit : bool
+        Whether `fit` has its certificate checked a second time (:func:`structopt.audit`): what
+        disagrees is an error, `audit_` holds what was found.
     features : transformer, optional
         What makes inputs of what ``fit`` and ``predict`` are given, such as
         ``so.ColumnFeatures(...)``; it is saved with the model.
@@ -120,6 +125,7 @@ class StructuredClassifier(Predictor):
         callbacks: Sequence[Callback] = (),
         checkpoint: str | os.PathLike[str] | None = None,
         method_options: Mapping[str, Any] | None = None,
+        audit: bool = False,
         features: Any = None,
     ) -> None:
         self.structure = structure
@@ -136,6 +142,7 @@ class StructuredClassifier(Predictor):
         self.callbacks = callbacks
         self.checkpoint = checkpoint
         self.method_options = method_options
+        self.audit = audit
         self.features = features
 
     def fit(
@@ -162,6 +169,14 @@ class StructuredClassifier(Predictor):
         registry.make(self.method)  # refuses an unknown one before any work
         self.__dict__.pop("passed_", None)
         self.learn(*self.encode(X, y, sample_weight), warm_start=warm_start)
+        if self.audit:
+            self.audit_ = names.load("audit")(self, X, y, sample_weight=sample_weight)
+            if not self.audit_.agrees:
+                c = self.result_.certificate
+                error = CertificateError(str(self.audit_), primal=c.primal, dual=c.dual)
+                doubted = c.doubted("an audit disagrees")
+                error.result = self.result_ = replace(self.result_, certificate=doubted)
+                raise error
         return self
 
     @available_if(_is_online)  # type: ignore[untyped-decorator]

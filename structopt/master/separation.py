@@ -172,7 +172,7 @@ def _solved_for(
     ask = _Asking(master, data, x)
     each = [ask.rows(number) for number in range(len(master.families))]
     lifted = [cuts for cuts, _ in each]
-    found, worst = [], 0.0
+    found, worst, every = [], 0.0, tuple(lifted)
     for cuts, directed in each:
         violation, which = _violated(cuts, x)
         worst = max(worst, violation)
@@ -190,9 +190,9 @@ def _solved_for(
         solved = inner.best(mixed, lifted)
         point, exact = mixed if solved is None else solved, exact and again.exact()
     if point is None:
-        return Separation(x, np.inf, worst, worst, found, None, exact)
+        return Separation(x, np.inf, worst, worst, found, None, exact, answered=every)
     value, residual = objective(point), max(master.residual(point), inner.broken(point, lifted))
-    return Separation(point, value, residual, worst, found, inside, exact)
+    return Separation(point, value, residual, worst, found, inside, exact, answered=every)
 
 
 class _Asking:

@@ -24,7 +24,7 @@ Stop = Literal[
 ]
 
 STATUSES: dict[Stop, str] = {
-    "optimal": "The certified gap reached the tolerance.",
+    "optimal": "The gap reached the tolerance; the certificate says whether it is proven.",
     "separated": "An epoch made no mistake.",
     "stationary": "No convex upper bound leads lower by more than the tolerance.",
     "early_stopping": "Weights got no better on validation data for long; these were the best.",

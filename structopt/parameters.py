@@ -84,7 +84,7 @@ class Parameters:
             raise InvalidInputError(f"{cls.__name__}({name}=...) is now {cls._moved[name]}.")
 
     def __repr__(self) -> str:
-        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params().items())
+        inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
         return f"{type(self).__name__}({inner})"
 
 

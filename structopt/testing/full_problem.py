@@ -137,7 +137,7 @@ class FullProblem:
         """Return a row for every output that is not gold, of every example that counts."""
         example, delta, loss = [], [], []
         for i in np.flatnonzero(self.sample_weight > 0).tolist():
-            for k in np.flatnonzero(self.case.losses[i] > 0).tolist():
+            for k in self._others(i):
                 for good in self._good(oracle, i, k):
                     example.append(i)
                     delta.append(good - self.case.phi[i][k])
@@ -146,6 +146,12 @@ class FullProblem:
         return Written(
             np.array(example, np.int64), np.reshape(delta, shape), np.array(loss), oracle
         )
+
+    def _others(self, i: int) -> list[int]:
+        """Return the outputs of example i that are not gold, whether they cost something or not."""
+        if isinstance(self.case.structure, References):
+            return np.flatnonzero(self.case.losses[i] > 0).tolist()
+        return [k for k in range(len(self.case.outputs[i])) if k != self.case.gold[i]]
 
     def _good(self, oracle: Oracle | None, i: int, k: int) -> list[Floats]:
         """Return the features of the right outputs that output k is compared with."""

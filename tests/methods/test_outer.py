@@ -280,6 +280,16 @@ def test_what_does_not_fit_is_refused():
         model.set_params(formulation=so.Latent("M3N")).fit(X, Y)
 
 
+def test_what_is_inside_has_parameters_along_a_path_too():
+    structure, X, Y, _ = chains()
+    model = so.StructuredClassifier(structure, so.Latent(so.M3N()), method="outer")
+    found = so.fit_path(model, X, Y, [0.1, 0.2], parameter="formulation__formulation__C")
+    assert [r.status for r in found.results] == ["stationary"] * 2
+    assert [m.formulation.formulation.C for m in found.models] == [0.1, 0.2]
+    assert model.formulation.formulation.C == 1.0
+    assert repr(so.SelfTraining(so.M3N())).count("C=") == 1
+
+
 def test_limits_stop_it_with_the_best_so_far():
     structure, X, Y, _ = chains()
     model = so.StructuredClassifier(structure, so.Latent(so.M3N()), method="outer", max_iter=1)
@@ -306,3 +316,22 @@ def test_a_plain_formulation_on_partial_gold_says_that_it_is_a_bound(tmp_path):
     assert read.predict(X) == model.predict(X)
     assert repr(read.formulation) == repr(model.formulation)
     assert read.result_.status == "stationary"
+
+
+def test_the_ramp_loss_of_paths():
+    import networkx as nx
+
+    rng = np.random.default_rng(6)
+    X, every = [], [[(0, a), (a, b), (b, 5)] for a in (1, 2) for b in (3, 4)]
+    for _ in range(6):
+        x = nx.DiGraph([(0, 1), (0, 2), *product((1, 2), (3, 4)), (3, 5), (4, 5)])
+        nx.set_edge_attributes(x, {e: rng.normal(size=2) for e in x.edges}, "features")
+        X.append(x)
+    Y = [every[k] for k in rng.integers(4, size=6)]
+    case = so.Lattice(loss=so.losses.PartCosts(1.0, 0.5)), X, Y, every
+    model, phi, losses = solved(case, so.RampLoss(so.M3N(C=2.0)), tol=1e-5)
+    descends(model.result_)
+    w = model.result_.weights
+    value = w @ w / 4
+    value += sum((p @ w + loss).max() - (p @ w).max() for p, loss in zip(phi, losses, strict=True))
+    assert model.result_.certificate.primal == pytest.approx(value, rel=1e-9)

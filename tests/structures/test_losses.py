@@ -16,6 +16,7 @@ from structopt.testing.problems import small_chain
 from structopt.testing.structure_case import StructureCase
 
 LABELS = ["a", "b", "c"]
+FREE = [[0, 0, 2], [1, 0, 0], [0, 3, 0]]  # some mistakes cost nothing
 MATRIX = [[0, 2, 0.5], [1, 0, 3], [0.25, 4, 0]]
 
 
@@ -209,7 +210,11 @@ def test_slack_rescaling_is_refused_where_costs_differ_by_label():
         model.set_params(structure=so.Chain(LABELS)).fit(X, brought)
 
 
-@pytest.mark.parametrize("loss", [*list(LOSSES.values())[:3], so.losses.SpanCosts()], ids=repr)
+@pytest.mark.parametrize(
+    "loss",
+    [*list(LOSSES.values())[:3], so.losses.SpanCosts(), so.losses.Confusion(FREE)],
+    ids=repr,
+)
 def test_training_reaches_the_optimum_and_a_file_keeps_the_loss(loss, tmp_path):
     rng = np.random.default_rng(1)
     X = [rng.normal(size=(2, 2)) for _ in range(5)]

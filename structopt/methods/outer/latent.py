@@ -7,10 +7,10 @@ from typing import ClassVar
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
-from structopt.methods.outer.nonconvex import ConvexBound, NonConvex
+from structopt.methods.outer.nonconvex import Around, ConvexBound
 
 
-class Latent(NonConvex):
+class Latent(Around):
     r"""Margins from the best completion of what is known of gold.
 
     .. math::

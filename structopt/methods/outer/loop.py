@@ -34,7 +34,7 @@ from structopt.parameters import Seed
 from structopt.run.certificate import Certificate
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions, Limits
-from structopt.run.result import Result, Stop
+from structopt.run.result import Rescue, Result, Stop  # noqa: F401  # Rescue: a field of both
 from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.base.structure import Structure
 

@@ -30,7 +30,8 @@ that are best at v. A formulation of your own says for any v what to solve, in t
 
 from __future__ import annotations
 
-from typing import ClassVar, NamedTuple
+import copy
+from typing import Any, ClassVar, NamedTuple, Self
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
@@ -87,3 +88,29 @@ class NonConvex(Formulation):
             f"{type(self).__name__} is not convex: use method='outer', which solves a convex upper "
             "bound in every step."
         )
+
+
+class Around(NonConvex):
+    """Base of those that are built around a convex formulation.
+
+    Its parameters are parameters here, too (``formulation__C``), for paths and grid searches.
+    """
+
+    formulation: Formulation
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the constructor's arguments, and those of the formulation inside."""
+        own = super().get_params(deep)
+        if not (deep and isinstance(self.formulation, Formulation)):
+            return own
+        inside = self.formulation.get_params()
+        return own | {f"formulation__{name}": value for name, value in inside.items()}
+
+    def set_params(self, **params: Any) -> Self:
+        """Change arguments in place; the formulation inside is changed in a copy."""
+        lead = "formulation__"
+        inner = {k.removeprefix(lead): v for k, v in params.items() if k.startswith(lead)}
+        super().set_params(**{k: v for k, v in params.items() if not k.startswith(lead)})
+        if inner:
+            self.formulation = copy.copy(self.formulation).set_params(**inner)
+        return self

@@ -8,10 +8,10 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.methods.outer.latent import unmoved
-from structopt.methods.outer.nonconvex import ConvexBound, NonConvex
+from structopt.methods.outer.nonconvex import Around, ConvexBound
 
 
-class RampLoss(NonConvex):
+class RampLoss(Around):
     r"""The loss-augmented maximum minus the plain one, instead of minus the score of gold.
 
     .. math::

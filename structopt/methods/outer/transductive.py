@@ -12,12 +12,12 @@ from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.outer.latent import known_only
-from structopt.methods.outer.nonconvex import ConvexBound, NonConvex
+from structopt.methods.outer.nonconvex import Around, ConvexBound
 from structopt.parameters import Positive
 from structopt.structures.base.oracles import loss_augmented
 
 
-class Transductive(NonConvex):
+class Transductive(Around):
     r"""Margins for what is unknown, too: labels and weights are chosen together.
 
     .. math::

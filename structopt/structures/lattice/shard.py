@@ -10,6 +10,7 @@ Outputs are :class:`~structopt.structures.lattice.inputs.Paths`.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Self
@@ -20,7 +21,7 @@ from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, decoders
+from structopt.structures.base.shard import Answers, Shard, decoders, forget
 from structopt.structures.lattice import kernels
 from structopt.structures.lattice.inputs import Lattices, Paths
 from structopt.structures.lattice.trie import Trie
@@ -44,6 +45,7 @@ class LatticeShard(Shard):
         self.lattices, self.paths, self.costs, self.decoder = lattices, gold, costs, decoder
         self.base, self.gold, self.n_examples = lattices.base, gold.edges, lattices.n_examples
         self.start = lattices.start
+        self.right = gold  # what losses are measured from; `paths`, what directions are
         self.rows = InputRows.over(self.base)
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
@@ -84,6 +86,7 @@ class LatticeShard(Shard):
         first, stop = (int(self.lattices.edge_ptr[i]) for i in (a, b))
         gold = Paths.stacked([self.paths.of(i) - first for i in range(a, b)])
         part = type(self)(self.lattices.part(a, b), gold, self.costs, self.decoder)
+        part.right = Paths.stacked([self.right.of(i) - first for i in range(a, b)])
         part.rows = self.rows[first:stop]
         return part
 
@@ -96,6 +99,12 @@ class LatticeShard(Shard):
         """The gold paths."""
         return self.paths
 
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same lattices with delta measured from other paths; losses stay."""
+        moved = forget(copy.copy(self))
+        moved.paths, moved.gold = Paths(*outputs), outputs.edges
+        return moved
+
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the paths ``which``: the edges in which they differ from gold."""
         ptr, source, coef = kernels.differing_edges(*self.paths, *outputs, which)
@@ -105,11 +114,13 @@ class LatticeShard(Shard):
         """Yield arrays that together name the shard's content."""
         yield from super().content()
         yield from (*self.lattices.layout, self.paths.ptr, np.array(edge_costs(self.costs)))
+        if self.right is not self.paths:
+            yield from self.right
 
     @cached_property
     def _added(self) -> Floats:
         mask = np.zeros(len(self.lattices.tail), dtype=bool)
-        mask[self.gold] = True
+        mask[self.right.edges] = True
         return self.costs.added(mask)
 
     @cached_property
@@ -127,6 +138,8 @@ class LatticeShard(Shard):
     def _compared(self, score: Floats, found: Any, missing: Any = ()) -> Answers:
         """Return paths with their loss and ``w . delta``, infinite where they are missing."""
         loss, delta = kernels.compare(score, *self.paths, *found, *edge_costs(self.costs))
+        if self.right is not self.paths:
+            loss, _ = kernels.compare(score, *self.right, *found, *edge_costs(self.costs))
         if len(missing):
             delta[missing] = np.inf
         return Answers(Paths(*found), loss, delta)

@@ -64,6 +64,7 @@ def check_known(oracle: Oracle, examples: Ints, known: Floats, given: Floats, si
     size : float
         Of the terms that scores are sums of.
     """
+    given = np.broadcast_to(given, known.shape)  # one answer may face many known outputs
     over = known - given > _ROUNDING * (size + np.abs(known))
     if np.any(over):
         k = int(np.argmax(np.where(over, known - np.maximum(given, -1e300), -np.inf)))

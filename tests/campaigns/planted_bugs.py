@@ -40,8 +40,8 @@ BUGS = [
     ),
     Bug(
         "a column without a minimum counts as 0", LAGRANGIAN,
-        "if not np.all(np.isfinite(x)):\n            return -np.inf",
-        "x = np.where(np.isfinite(x), x, 0.0)", TRUE,
+        "if self._anchor is None:\n                return -np.inf\n            a = self._anchor",
+        "a = self._anchor or Anchor(static, reduced, gain)", TRUE,
     ),
     Bug(
         "the conjugate's domain is not kept in the coupled block", LAGRANGIAN,

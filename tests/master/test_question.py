@@ -3,12 +3,15 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+from cvxpy.constraints.nonpos import NonNeg
+from cvxpy.constraints.zero import Zero
 
 import structopt as so
 from structopt import names
 from structopt.errors import IncompatibleError
 from structopt.master.declare import RestrictedMaster
 from structopt.master.question import LOSSES, Answered, Lines
+from structopt.master.rule import sides_of
 from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled, worst
 
 S = np.array([1.0, 2.0, 1.0])
@@ -182,3 +185,22 @@ def test_coefficients_are_compared_by_their_size_whatever_their_sign():
     assert isinstance(minus.beside(loss_augmented), Answered)
     off = Lines(LOSSES, -LOSSES, np.ones(6), np.ones((6, 1)), -LOSSES[:, None] * (1 + 1e-6))
     assert isinstance(off.beside(loss_augmented), str)
+
+
+def test_sides_of_constraints_in_every_form():
+    w = cp.Variable(2)
+    w.value = np.array([3.0, -1.0])
+    for constraint, truth in (
+        (w >= 1, ([2.0, -2.0], False)),
+        (w <= 1, ([-2.0, 2.0], False)),
+        (w == 1, ([2.0, -2.0], True)),
+        (NonNeg(w), ([3.0, -1.0], False)),
+        (Zero(w), ([3.0, -1.0], True)),
+    ):
+        ((expression, equal),) = sides_of(constraint)
+        found = expression.value.tolist()
+        assert (found, equal) == truth or (equal and [-v for v in found] == truth[0])
+    assert len(sides_of([w >= 1, w <= 2])) == 2
+    for wrong in ([], [w >= 1] * 3, [cp.SOC(w[0], w)]):
+        with pytest.raises(IncompatibleError):
+            sides_of(wrong)

@@ -117,3 +117,24 @@ def test_cuts_within_what_is_known_by_enumeration():
             own = value[np.all(every == found[a:b], axis=1)][0]
             assert np.all(allowed[np.arange(a, b), found[a:b]])
             assert own == pytest.approx(value[fits].max(), abs=1e-7)
+
+
+def test_the_k_best_matchings_by_enumeration():
+    rng = np.random.default_rng(0)
+    for _ in range(25):
+        edges = np.array([e for e in itertools.product(range(3), repeat=2) if rng.random() < 0.8])
+        fertile = rng.random() < 0.5
+        limits = tuple(rng.integers(1, 3, 3) if fertile else np.ones(3, int) for _ in range(2))
+        scores = rng.normal(size=len(edges))
+        every = np.array(list(itertools.product((False, True), repeat=len(edges))))
+        used = [every @ (edges[:, [side]] == np.arange(3)).astype(int) for side in range(2)]
+        fits = np.all(used[0] <= limits[0], axis=1) & np.all(used[1] <= limits[1], axis=1)
+        truth = np.sort(every[fits] @ scores)[::-1]
+        for k in (1, 2, 3, 7):
+            found = np.array(PairSearch(edges, limits).k_best(scores, k))
+            assert len(np.unique(found, axis=0)) == len(found) == min(k, len(truth))
+            for side in range(2):
+                assert np.all(
+                    found @ (edges[:, [side]] == np.arange(3)).astype(int) <= limits[side]
+                )
+            np.testing.assert_allclose(found @ scores, truth[: len(found)])

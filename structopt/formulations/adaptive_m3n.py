@@ -81,7 +81,8 @@ class AdaptiveM3N(ScaleMixture):
 
     def regulariser(self, weights: Floats) -> float:
         """Return ``lam / K |w|_1^2``."""
-        return self.lam / len(weights) * float(np.abs(weights).sum()) ** 2
+        total = float(np.abs(weights).sum())
+        return self.lam / len(weights) * total * total  # a power would raise where this is inf
 
     def scales(self, weights: Floats, old: Floats | None = None, relax: float = 1.0) -> Floats:
         """Return half of the tau of (4); with relax = 2, half of the tau of (6).

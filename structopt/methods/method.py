@@ -54,6 +54,14 @@ _RENAMED = {
 }
 
 
+def _origin(error: BaseException) -> BaseException:
+    """Return the Ctrl-C that led to an error, or the error itself."""
+    at: BaseException | None = error
+    while at is not None and not isinstance(at, KeyboardInterrupt):
+        at = at.__cause__ or at.__context__
+    return error if at is None else at
+
+
 class Iterate(NamedTuple):
     """Weights, the objective there, and the violation of the formulation's own constraints."""
 
@@ -183,7 +191,7 @@ class Method(ABC):
                         raise KeyboardInterrupt
             except (KeyboardInterrupt, SystemError) as error:
                 # compiled functions that a second Ctrl-C strikes raise a SystemError because of it
-                struck = error.__cause__ if isinstance(error, SystemError) else error
+                struck = _origin(error) if isinstance(error, SystemError) else error
                 if isinstance(struck, Interrupted):
                     raise struck from None
                 if not isinstance(struck, KeyboardInterrupt):

@@ -42,8 +42,9 @@ class Written:
 
     def of(self, variable: Any) -> Any:
         """Return the slack of each row's example; a weighted slack is divided by its weight."""
-        if variable.size == 1:
-            return cp.sum(variable) * np.ones(len(self.loss))
+        if variable.size == 1:  # of all examples, or of the only one
+            only = self.weight[0] if len(self.weight) == 1 else 1.0
+            return cp.sum(variable) / only * np.ones(len(self.loss))
         return cp.multiply(variable[self.example], 1.0 / self.weight[self.example])
 
 

@@ -256,7 +256,7 @@ class SaddleExtragradient(IteratedSaddle):
     def _first_omega(self, norm: float) -> float:
         """Return |z| / |w| for the gold outputs and for weights that give scores like the loss."""
         size = float(np.linalg.norm(self._outputs.gold) / np.sqrt(len(self._outputs)))
-        return _RANGE * size * norm
+        return _RANGE * (size or 1.0) * norm  # gold outputs of no parts say nothing
 
     # ------------------------------------------------------------------ what the result says
     def _stalled(self) -> bool:

@@ -30,6 +30,7 @@ WRONG = {
     ),
     "from above": (lambda w, x, c: c.delta @ w <= c.loss + c.of(x), "from above"),
     "the loss squared": (lambda w, x, c: c.delta @ w >= c.loss**2 - c.of(x), "not linear"),
+    "the root of the loss": (lambda w, x, c: c.delta @ w >= c.loss**0.5 - c.of(x), "not linear"),
     "more weights": (lambda w, x, c: c.delta @ (w + S) >= c.loss - c.of(x), "something else"),
     "scaled weights": (
         lambda w, x, c: c.delta @ cp.multiply(S, w) >= c.loss - c.of(x),

@@ -1,4 +1,4 @@
-"""Every flag that says "exact" has a case in which it must be False, and nothing is certified then."""
+"""Every flag that says "exact" has a case in which it is False, and nothing is certified then."""
 
 from dataclasses import replace
 

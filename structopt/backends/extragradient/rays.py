@@ -39,8 +39,9 @@ ROUNDING = 1e-9
 """A value must exceed this share of the terms it is summed from."""
 NEAR = 0.3
 """A direction is worth moving if its residual is within this share of its value."""
-PRODUCTS, TRIES = 400, 4
-"""Of one least squares that moves a direction, and how often it is moved."""
+PRODUCTS, TRIES, SHARE = 400, 4, 0.2
+"""Of one least squares that moves a direction, how often it is moved, and the share of all products
+so far that may go to this."""
 
 
 @dataclass(frozen=True)
@@ -136,8 +137,11 @@ class Rays:
         self._A, self._At = parts(scaled.A), parts(At)
         self.spent = 0
 
-    def infeasible(self, x: Floats, y: Floats) -> Floats | None:
-        """Return multipliers worth verifying, from a direction y in which the iterates run away."""
+    def infeasible(self, x: Floats, y: Floats, products: float) -> Floats | None:
+        """Return multipliers worth verifying, from a direction y in which the iterates run away.
+
+        ``products`` are those of the solve so far.
+        """
         p = self.problem
         ray, tight = infeasibility(p, y), (x > p.lb) & (x < p.ub)
         for _ in range(TRIES):
@@ -146,6 +150,8 @@ class Rays:
                 return None
             if ray.proves:
                 return ray.direction
+            if self.spent >= SHARE * products:
+                return None
             tight |= ray.wrong
             y, moved = ray.direction, np.zeros(len(y))
             slope = np.where(tight, p.A.T @ y, 0.0)
@@ -155,7 +161,7 @@ class Rays:
             ray = infeasibility(p, np.where(y * (y + moved) > 0, y + moved, 0.0))
         return None if ray is None else ray.direction
 
-    def unbounded(self, x: Floats, y: Floats) -> Floats | None:
+    def unbounded(self, x: Floats, y: Floats, products: float) -> Floats | None:
         """Return a direction worth verifying, from one, x, in which the iterates run away."""
         p = self.problem
         ray, tight = descent(p, x), (y != 0) | (p.lower == p.upper)
@@ -165,6 +171,8 @@ class Rays:
                 return None
             if ray.proves:
                 return ray.direction
+            if self.spent >= SHARE * products:
+                return None
             tight |= ray.wrong
             d, moved = ray.direction, np.zeros(len(x))
             value = np.where(tight, p.A @ d, 0.0)

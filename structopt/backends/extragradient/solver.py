@@ -331,16 +331,16 @@ class _Run:
     def _proved(self) -> Solution | None:
         """Look for a ray among the way since the restart and the point itself."""
         x, y = self.image[:2]
-        spent = self.rays.spent
+        spent, so_far = self.rays.spent, self.state[PRODUCTS]
         nothing = np.zeros(len(self.small.q)), np.zeros(len(self.small.lower))
         found: Solution | None = None
         for candidate in (y - self.anchor[1], y):
-            if found is None and (ray := self.rays.infeasible(x, candidate)) is not None:
+            if found is None and (ray := self.rays.infeasible(x, candidate, so_far)) is not None:
                 back = self._ray_back(nothing[0], ray)[1]
                 if proves_infeasible(self.problem, back):
                     found = self._solution("infeasible", back)
         for candidate in (x - self.anchor[0], x):
-            if found is None and (ray := self.rays.unbounded(candidate, y)) is not None:
+            if found is None and (ray := self.rays.unbounded(candidate, y, so_far)) is not None:
                 back = self._ray_back(ray, nothing[1])[0]
                 if proves_unbounded(self.problem, back):
                     found = self._solution("unbounded", back)

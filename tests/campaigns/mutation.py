@@ -9,9 +9,9 @@ the changed module is handed out by an import hook, so no file is touched. The t
 (``mutation_targets.py``) run until the first failure, within a limit of processor time. Compiled
 loops run as plain Python (numba's switch), where that is not possible they are compiled anew.
 
-Results are kept in a file of JSON lines (``--results``), and what is in it is not run again unless
-it survived and ``--survivors`` is given. Mutants that change nothing are listed with the reason in
-``equivalent_mutants.txt``.
+Results are kept in a file of JSON lines (``--results``), and what is in it is not run again;
+``--survivors`` runs those again that survived, and only those. Mutants that change nothing are
+listed with the reason in ``equivalent_mutants.txt``.
 """
 
 import argparse
@@ -191,13 +191,13 @@ def chosen(file: str, count: int, seed: int) -> list[mutants.Site]:
 def campaign(file: str, args: argparse.Namespace, folder: Path, known: dict, listed: dict) -> None:
     """Run the mutants of one file that are not known yet, and write what became of them."""
     source, tests = (ROOT / file).read_text(), tests_of(file)
-    wanted = []
-    for site in chosen(file, args.sample, args.seed):
-        before = known.get((file, site.label))
-        if (file, site.label) in listed:
-            continue
-        if before is None or (args.survivors and not before["killed"]):
-            wanted.append(site)
+    if args.survivors:
+        survived = {m for (f, m), r in known.items() if f == file and not r["killed"]}
+        wanted = [s for s in chosen(file, 0, 0) if s.label in survived]
+    else:
+        drawn = chosen(file, args.sample, args.seed)
+        wanted = [s for s in drawn if (file, s.label) not in known]
+    wanted = [s for s in wanted if (file, s.label) not in listed]
     if not wanted:
         return
     failed, usual, how = run(file, None, tests, 400.0, folder)
@@ -254,7 +254,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=20, help="mutants a file, 0 for all")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, default=ROOT / "mutation-results.jsonl")
-    parser.add_argument("--survivors", action="store_true", help="run those that survived again")
+    parser.add_argument("--survivors", action="store_true", help="run only what survived, again")
     parser.add_argument("--table", action="store_true", help="only show what is known")
     args = parser.parse_args()
     args.results = args.results.resolve()

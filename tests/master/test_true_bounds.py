@@ -238,3 +238,22 @@ def test_equal_directions_of_two_examples_are_two_cuts():
     assert len(m.pool) == 2
     lagrangian = Lagrangian(m.program)
     assert lagrangian.value(lagrangian.price(m.pool.cuts, np.ones(2), None), 0 * m.program.q) == 2.0
+
+
+@pytest.mark.parametrize("objective", ["quadratic", "l1", "coupled"])
+def test_a_master_that_falls_for_ever_has_no_bound(objective):
+    """A margin that gains 1.9 where one example, whose slack costs 1 at most, has cuts."""
+    m = RestrictedMaster(N, D)
+    w, xi, b = m.weights(), m.slacks(), cp.Variable()
+    m.minimize(OBJECTIVES[objective](w, xi) - 1.9 * b)
+    m.cuts(TRUSTED, lambda cut: cut.delta @ w >= b - cut.of(xi))
+    m.compile()
+    rng, none, one = np.random.default_rng(0), np.zeros(2, int), np.ones(2)
+    delta = Directions.entries(sp.csr_array(np.full((2, D), 1e-3)))
+    m.add(Cuts(none, none, one, one, one, directions=delta, base=UNIT))
+    lagrangian = Lagrangian(m.program)
+    for size in (0.0, 0.5, 1.0, 1.9, 100.0):
+        y = size * np.abs(rng.normal(size=len(m.pool)))
+        priced = lagrangian.price(m.pool.cuts, y, np.zeros(len(m.program.lower)))
+        bound = lagrangian.value(priced, rng.normal(size=m.size))
+        assert bound == -np.inf  # w = 0, xi = b and ever larger

@@ -74,6 +74,8 @@ class Backend(Parameters, ABC):
     """Whether a quadratic objective can be taken."""
     takes_conic: ClassVar[bool] = False
     """Whether programmes with cones can be taken."""
+    takes_maps: ClassVar[bool] = True
+    """Whether ``cut.delta`` may multiply an affine map of the variables."""
     automatic: ClassVar[bool] = True
     """Whether ``backend="auto"`` may pick it."""
     keeps_time: ClassVar[bool] = False
@@ -112,6 +114,8 @@ class Backend(Parameters, ABC):
         """
         if program.is_conic and not self.takes_conic:
             return f"The {self.name!r} backend takes linear and quadratic programmes, not cones."
+        if program.asked and not self.takes_maps:
+            return f"The {self.name!r} backend takes cut.delta against the weights alone."
         if not program.is_linear and not self.takes_quadratic:
             return f"The {self.name!r} backend takes linear programmes; this one is quadratic."
         return None

@@ -58,6 +58,7 @@ class Proximal(Backend):
     """
 
     name = "proximal"
+    takes_maps = False
     keeps_time = True
     live_rows = True
     moving = True

@@ -42,7 +42,7 @@ class Declaration(Protocol):
     def subject_to(self, *constraints: Any) -> None:
         """Declare constraints that are there from the start."""
 
-    def cuts(self, *oracle_and_rule: Any, joint: bool = False) -> None:
+    def cuts(self, *oracle_and_rule: Any, joint: bool = False, where: Any = None) -> None:
         """Declare a family of cuts by the row of an answer, ``m.cuts(rule)``.
 
         The rule says which question to ask; ``m.cuts(oracle, rule)`` names it as well.

@@ -101,18 +101,25 @@ class Cuts:
         start, stop = program.weights.start, program.weights.stop
         delta = self.deltas(stop - start)
         delta.data *= np.repeat(self.factor, np.diff(delta.indptr))
-        shifted = sp.csr_array(
-            (delta.data, delta.indices + start, delta.indptr), shape=(len(self), program.size)
-        )
+        place = delta.indices + start
+        if program.asked:
+            starts = np.array([program.asked.get(f, start) for f in self.family.tolist()], np.int64)
+            place = delta.indices + np.repeat(starts, np.diff(delta.indptr))
+        shifted = sp.csr_array((delta.data, place, delta.indptr), shape=(len(self), program.size))
         return sp.csr_array(shifted + self.extra) if self.extra.nnz else shifted
 
     def pull(self, program: Program, multipliers: Floats) -> Floats:
         """Return the rows weighted by multipliers and summed, over all columns."""
         weights = program.weights
         total = np.asarray(self.extra.T @ multipliers)
-        total[weights] += self.directions.combine(
-            self.base, self.factor * multipliers, weights.stop - weights.start
-        )
+        size, each = weights.stop - weights.start, self.factor * multipliers
+        if not program.asked:
+            total[weights] += self.directions.combine(self.base, each, size)
+            return total
+        for family in np.unique(self.family).tolist():
+            mine = np.where(self.family == family, each, 0.0)
+            combined = self.directions.combine(self.base, mine, size)
+            total[program.asked_about(family)] += combined
         return total
 
     def to_arrays(self) -> dict[str, Any]:

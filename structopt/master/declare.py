@@ -25,33 +25,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import cvxpy as cp
 import numpy as np
-from cvxpy.atoms.affine.add_expr import AddExpression
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
-from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import WeightConstraints
 from structopt.formulations.given_weights import Fixed
 from structopt.master.compile import compile_problem
-from structopt.master.cones import Cones
 from structopt.master.cuts import Cuts
-from structopt.master.inner import Inner
+from structopt.master.declared_checks import check_bounds, check_declared, check_rows
+from structopt.master.evaluated import Declared
 from structopt.master.lift import Family
-from structopt.master.monotone import rises
 from structopt.master.pool import CutPool
 from structopt.master.program import Program
-from structopt.master.retreat import Retreat
 from structopt.master.split import Split, split
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
 
 
-class RestrictedMaster:
+class RestrictedMaster(Declared):
     """A master problem under declaration, then compiled, then growing.
 
     Parameters
@@ -82,11 +78,9 @@ class RestrictedMaster:
         self._base = base
         self.sample_weight = np.ones(n_examples) if sample_weight is None else sample_weight
         self._nonnegative = np.zeros(0, dtype=np.int64) if nonnegative is None else nonnegative
-        self._weights: Any = None
-        self._slacks: list[Any] = []
+        self._weights = self._objective = None
+        self._slacks, self._static = [], []
         self._slack_scale: dict[int, Floats] = {}
-        self._objective: Any = None
-        self._static: list[Any] = []
 
     # ------------------------------------------------------------------ declaring
     def weights(self, constraints: WeightConstraints | None = None, *, frozen: Any = None) -> Any:
@@ -142,13 +136,14 @@ class RestrictedMaster:
         """Add constraints that hold whatever the cuts are."""
         self._static.extend(constraints)
 
-    def cuts(self, *oracle_and_rule: Any, joint: bool = False) -> None:
+    def cuts(self, *oracle_and_rule: Any, joint: bool = False, where: Any = None) -> None:
         """Declare a cut family, ``m.cuts(rule)`` or ``m.cuts(oracle, rule)``.
 
         The rule says which rows a cut becomes, and so which output is the most violated one: the
         oracle follows from it. One that is named must be the one that maximises the rule; one of
         the user's own is trusted. A joint family has one cut a pass: the sum over all examples
-        whose hinge is positive.
+        whose hinge is positive. ``where`` is a mask of the examples that a family is about (one
+        family a task, say); all by default.
         """
         *oracle, rule = oracle_and_rule or (None,)
         named = all(isinstance(each, Oracle) for each in oracle)
@@ -157,12 +152,21 @@ class RestrictedMaster:
                 "Declare a cut family as m.cuts(rule) or m.cuts(oracle, rule), with a rule like "
                 "lambda cut: cut.delta @ w >= cut.loss - cut.of(xi)."
             )
-        self.families.append(Family(rule, *oracle, joint=joint))
+        family = Family(rule, *oracle, joint=joint)
+        if where is not None:
+            family.where = np.asarray(where, dtype=bool)
+            if family.where.shape != (self.n_examples,) or joint:
+                raise IncompatibleError(
+                    f"where= is a mask with one entry an example ({self.n_examples}), of a family "
+                    f"that is not joint; got shape {family.where.shape}."
+                )
+        self.families.append(family)
 
     # ------------------------------------------------------------------ compiling
     def compile(self) -> Program:
         """Compile the declaration."""
-        self._check_declared()
+        check_declared(self)
+        self._explore()
         variables = [self._weights, *self._slacks]
         program = compile_problem(self._objective, self._static, variables)
         columns, size = dict(program.columns), program.size
@@ -171,9 +175,16 @@ class RestrictedMaster:
         self.slack_columns = _columns_of(self._slacks, columns)
         program = replace(program, weights=self.weight_columns, slacks=self.slack_columns)
         self.program = replace(program, split=self._split(program))
-        self._check_bounds(self.program)
+        check_bounds(self)
         self.columns, self.size = columns, size
         self._bind(columns, size)
+        starts = {
+            number: columns[family.asked.id]
+            for number, family in enumerate(self.families)
+            if family.asked is not None
+        }
+        self.program = replace(self.program, asked=starts)
+        check_rows(self)
         joint = all(family.joint for family in self.families)
         self.pool = CutPool(None if joint else self._base, self.n_features, size)
         return self.program
@@ -192,10 +203,19 @@ class RestrictedMaster:
 
     def read(self) -> None:
         """Find out what the cut families ask, and nothing else: the objective is not compiled."""
-        self._check_declared()
+        check_declared(self)
+        self._explore()
         columns, size = self._own_columns()
         self.slack_columns = _columns_of(self._slacks, columns)
         self._bind(columns, size)
+
+    def _explore(self) -> None:
+        """Declare what rules need besides rows."""
+        weighted = bool(np.any(self.sample_weight != 1.0))
+        scale = self._slack_scale if weighted else None
+        for family in self.families:
+            owners = 1 if family.joint else self.n_examples
+            self._static += family.explore(self._weights, scale, owners)
 
     def _bind(self, columns: dict[int, int], size: int) -> None:
         weighted = bool(np.any(self.sample_weight != 1.0))
@@ -249,132 +269,6 @@ class RestrictedMaster:
         constraints = self._static + [c for _, block in blocks for c in block]
         return cp.Problem(cp.Minimize(self._objective), constraints), blocks
 
-    def objective(self, x: Floats) -> float:
-        """Return the objective at a point, whatever the columns that CVXPY added hold there."""
-        if self._all_declared:
-            return self.program.objective(x)
-        self._set(x)
-        with np.errstate(all="ignore"):
-            value = float(self._objective.value)
-        return np.inf if np.isnan(value) else value  # outside its domain
-
-    def residual(self, x: Floats, *, alone: bool = False) -> float:
-        """Return the largest violation of the static constraints, as a share of their numbers.
-
-        They count as they were written: the columns that CVXPY added do not. ``alone``: only those
-        on the weights alone.
-        """
-        if self._all_declared and not alone:
-            return self.program.residual(x)
-        self._set(x)
-        mine = {self._weights.id}
-        static = [c for c in self._static if not alone or {v.id for v in c.variables()} <= mine]
-        with np.errstate(all="ignore"):
-            worst = max([0.0, *(_share_of(constraint) for constraint in static)])
-        bounds = replace(self.program, A=self.program.A[:0], lower=np.zeros(0), upper=np.zeros(0),
-                         lb=np.where(self.declared, self.program.lb, -np.inf),
-                         ub=np.where(self.declared, self.program.ub, np.inf),
-                         cones=Cones.none(self.size))  # fmt: skip
-        return max(np.inf if np.isnan(worst) else worst, bounds.residual(x))
-
-    @cached_property
-    def inner(self) -> Inner | None:
-        """The programme of all columns but the weights; None where raising slacks solves it.
-
-        That is so where nothing else was declared, the objective never falls as slacks rise, and
-        no static constraint and no row with two of them holds them down.
-        """
-        mine = {xi.id for xi in self._slacks}
-        alone = {v.id for v in self.variables()} == {self._weights.id, *mine}
-        plain = alone and not any(mine & {v.id for v in c.variables()} for c in self._static)
-        if plain and rises(self._objective, mine) and all(map(self._raised, self.samples())):
-            return None
-        return Inner(self.program, self.declared)
-
-    @cached_property
-    def retreat(self) -> Retreat:
-        """How weights are moved into the static constraints that hold of them alone."""
-        mine = {self._weights.id}
-        alone = [c for c in self._static if {v.id for v in c.variables()} <= mine]
-        return Retreat(self._weights, alone)
-
-    def _raised(self, sample: Cuts) -> bool:
-        """Return whether rows of a family touch at most one slack, which relaxes them."""
-        rows, of_slack = sample.extra, np.isin(sample.extra.indices, self.slack_columns)
-        sign = np.where(np.isfinite(sample.lower), 1.0, -1.0)
-        relaxing = np.repeat(sign, np.diff(rows.indptr)) * rows.data > 0
-        single = np.all(np.add.reduceat(of_slack, rows.indptr[:-1]) <= 1) if rows.nnz else True
-        return bool(single and np.all(relaxing[of_slack & (rows.data != 0)]))
-
-    @cached_property
-    def declared(self) -> NDArray[np.bool_]:
-        """Which columns belong to variables of the declaration, and not to CVXPY's own."""
-        mine = np.zeros(self.size, dtype=bool)
-        for variable in self.variables():
-            mine[self.columns[variable.id] + np.arange(variable.size)] = True
-        return mine
-
-    @cached_property
-    def _all_declared(self) -> bool:
-        return bool(np.all(self.declared))
-
-    def _set(self, x: Floats) -> None:
-        for variable in self.variables():
-            start = self.columns[variable.id]
-            given = x[start : start + variable.size].reshape(variable.shape, order="F")
-            variable.save_value(given)
-
-    def variables(self) -> list[Any]:
-        """Return every variable of the declaration that has columns."""
-        found = {v.id: v for v in [self._weights, *self._slacks, *self._objective.variables()]}
-        found.update({v.id: v for c in self._static for v in c.variables()})
-        return [v for v in found.values() if v.id in self.columns]
-
-    # ------------------------------------------------------------------ checks
-    def _check_declared(self) -> None:
-        if self._weights is None or self._objective is None or not self.families:
-            raise IncompatibleError(
-                "A formulation's master(m) must call m.weights(), m.minimize(...) and m.cuts(...)."
-            )
-        problem = cp.Problem(cp.Minimize(self._objective), self._static)
-        if parameters := problem.parameters():
-            raise IncompatibleError(
-                f"The objective or a constraint holds the cp.Parameter {parameters[0]}: a master "
-                "is compiled once, so write its number instead."
-            )
-        self._check_weighted()
-        if not problem.is_dcp():
-            raise IncompatibleError(
-                "The objective or a constraint is not convex by CVXPY's rules: "
-                f"{self._objective}. Write it with convex atoms."
-            )
-
-    def _check_weighted(self) -> None:
-        """Refuse sample weights where they would not mean that an example is repeated."""
-        if np.all(self.sample_weight == 1.0):
-            return
-        mine = {xi.id for xi in self._slacks}
-        whole = [self._objective, *(side for c in self._static for side in c.args)]
-        terms = [term for expression in whole for term in _terms(expression)]
-        bent = [t for t in terms if {v.id for v in t.variables()} & mine and not t.is_affine()]
-        if bent:
-            raise IncompatibleError(
-                f"With sample weights the slacks of m.slacks() must stand in sums: {bent[0]} is "
-                "not linear in them, and a weight would not mean that an example is repeated. "
-                "Repeat the examples instead."
-            )
-
-    def _check_bounds(self, program: Program) -> None:
-        clash = np.flatnonzero(program.lb > program.ub)
-        if len(clash):
-            j = int(clash[0])
-            start = program.weights.start
-            what = f"weight {j - start}" if start <= j < program.weights.stop else f"column {j}"
-            raise InfeasibleError(
-                f"The constraints contradict each other: {what} must be >= {program.lb[j]:g} and "
-                f"<= {program.ub[j]:g}. Relax one of them."
-            )
-
     def _own_columns(self) -> tuple[dict[int, int], int]:
         self.columns = {}
         size = 0
@@ -385,25 +279,6 @@ class RestrictedMaster:
         return self.columns, size
 
 
-def _share_of(constraint: Any) -> float:
-    """Return the violation of a constraint as a share of its sides, or of its variables if larger.
-
-    Of these a millionth counts, as in `Program.residual`.
-    """
-    sides = [float(np.abs(side.value).max(initial=0.0)) for side in constraint.args]
-    variables = [float(np.abs(v.value).max(initial=0.0)) for v in constraint.variables()]
-    violation = float(np.max(constraint.violation(), initial=0.0))
-    size = max([*sides, *(1e-6 * each for each in variables)])
-    return violation / max(size, 1e-300) if violation > 0 else 0.0
-
-
 def _columns_of(variables: list[Any], columns: dict[int, int]) -> NDArray[np.int64]:
     spans = [np.arange(columns[v.id], columns[v.id] + v.size) for v in variables]
     return np.concatenate(spans).astype(np.int64) if spans else np.zeros(0, dtype=np.int64)
-
-
-def _terms(expression: Any) -> list[Any]:
-    """Return what an expression is a sum of."""
-    if isinstance(expression, AddExpression):
-        return [term for part in expression.args for term in _terms(part)]
-    return [expression]

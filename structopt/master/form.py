@@ -144,6 +144,10 @@ def other_than_hinges(master: RestrictedMaster) -> str | None:
     A plain family's rows read ``scale * (w . delta) + xi_i / weight_i >= margin``, with the margin
     and scale of its oracle and nothing else.
     """
+    if any(family.asked is not None for family in master.families):
+        return "cut.delta multiplies something else than the weights"
+    if any(family.where is not None for family in master.families):
+        return "a cut family is about some examples only"
     if len(master.families) > 1:
         return f"it declares {len(master.families)} cut families"
     family = master.families[0]

@@ -45,12 +45,14 @@ class Inner:
     program : Program
     declared : array of bool
         Columns of declared variables; others count only where they are tied to these.
+    fixed : array of bool
+        Columns that oracles are asked about.
     """
 
-    def __init__(self, program: Program, declared: NDArray[np.bool_]) -> None:
+    def __init__(
+        self, program: Program, declared: NDArray[np.bool_], fixed: NDArray[np.bool_]
+    ) -> None:
         self._program = program
-        fixed = np.zeros(program.size, dtype=bool)
-        fixed[program.weights] = True
         blocks = [cone.size for cone in program.cones.blocks]
         block = np.repeat(len(program.lower) + np.arange(len(blocks)), blocks)
         group = np.concatenate([np.arange(len(program.lower)), block]).astype(np.int64)

@@ -218,7 +218,7 @@ class Lagrangian:
             found = find_anchor(self._dual, matrix)
             if found is None or not found.deep:
                 touched = np.zeros(p.size, dtype=bool)
-                touched[p.weights] = touched[rows.extra.indices] = True
+                touched[matrix.indices] = touched[p.weights] = True
                 found = find_anchor(self._dual, matrix, touched) or found
         if found is None or (self._anchor is not None and not found.deep):
             return

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -26,14 +27,23 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops import lin_op
+from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
 from structopt.master.compile import affine_rows
 from structopt.master.cuts import Cuts, take_rows
-from structopt.master.question import Answered, Lines, check, derive, numbers_of
-from structopt.master.rule import CutNumber, CutView, DeltaView, NeedsBatchError, sides_of
-from structopt.structures.base.oracles import Oracle
+from structopt.master.epigraph import Epigraphs
+from structopt.master.question import BUILT_IN, Answered, Lines, check, derive, numbers_of
+from structopt.master.rule import (
+    CutNumber,
+    CutView,
+    DeltaView,
+    MapSeen,
+    NeedsBatchError,
+    sides_of,
+)
+from structopt.structures.base.oracles import Oracle, loss_augmented, slack_rescaled
 
 logger = logging.getLogger(__name__)
 
@@ -65,6 +75,46 @@ class Family:
                  joint: bool = False, side: int | None = None) -> None:  # fmt: skip
         self.rule, self.joint, self._named, self._side = rule, joint, oracle, side
         self._numbers = ("loss",) if oracle is None else _NUMBERS
+        self.where: NDArray[np.bool_] | None = None
+        self.epigraphs, self._map = Epigraphs(), ""
+        self.asked: Any = None
+
+    @property
+    def margin_is_loss(self) -> bool:
+        """Whether the rule was found to ask for the loss of each output: of gold too, then."""
+        return self._named is None and self.oracle in (loss_augmented, slack_rescaled)
+
+    def explore(
+        self, weights: Any, slack_scale: Mapping[int, Floats] | None, n_owners: int
+    ) -> list[Any]:
+        """Look at what the rule holds besides rows; return the static constraints that it needs.
+
+        These are of terms that are not affine, and of what ``cut.delta`` multiplies if that is not
+        the weights but an affine map of the variables: `asked` is then equal to it.
+        """
+        self._weights, self._slack_scale, self._n_owners = weights, slack_scale, n_owners
+        probe = self._probe(*numbers_of(self._named, joint=self.joint))
+        projection = cp.Variable(len(probe), name="cut.delta @ w")
+        delta = MapSeen(weights, projection)
+        try:
+            sides = sides_of(self.rule(self._view(delta, probe)))
+        except NeedsBatchError:
+            return []
+        for expression, _ in sides:
+            self.epigraphs.replaced(expression, projection)
+        found = list(self.epigraphs.constraints)
+        if len(delta.seen) > 1:
+            raise IncompatibleError(
+                f"In one rule cut.delta multiplies {len(delta.seen)} different things "
+                f"({', '.join(str(each) for each in delta.seen.values())}): write "
+                "cut.delta @ (their sum), or declare two families."
+            )
+        trusted = self._named is not None and self._named not in BUILT_IN  # is asked at w
+        for name, expression in delta.seen.items() if not trusted else ():
+            if name:
+                self._map, self.asked = name, cp.Variable(weights.size, name="asked")
+                found.append(self.asked == expression)
+        return found
 
     def bind(
         self, weights: Any, slack_scale: Mapping[int, Floats] | None,
@@ -78,7 +128,9 @@ class Family:
         self._columns, self._size, self._n_owners = columns, size, n_owners
         probe = self._probe(*numbers_of(self._named, joint=self.joint))
         if self._named is None and self._side is None and self._n_sides(probe) == 2:
-            sides = [Family(self.rule, joint=self.joint, side=side) for side in (0, 1)]
+            sides = [copy(self), copy(self)]
+            for side, family in enumerate(sides):
+                family._side = side
             given = (weights, slack_scale, columns, size, n_owners)
             return [bound for family in sides for bound in family.bind(*given)]
         self._template = self._make_template()
@@ -113,7 +165,8 @@ class Family:
 
     def _sides(self, cut: CutView) -> list[tuple[Any, bool]]:
         """Return the rule's sides, all or the one that this family is."""
-        sides = sides_of(self.rule(cut))
+        self.epigraphs.begin()
+        sides = [(self.epigraphs.replaced(e), same) for e, same in sides_of(self.rule(cut))]
         if self._side is None:
             return sides
         if len(sides) == 1:  # an equality
@@ -122,7 +175,8 @@ class Family:
 
     def _n_sides(self, probe: Cuts) -> int:
         nothing = sp.csr_array((len(probe), self._weights.size))
-        cut = self._view(DeltaView(self._weights, cp.Variable(len(probe)), lambda: nothing), probe)
+        delta = DeltaView(self._weights, cp.Variable(len(probe)), lambda: nothing, self._map)
+        cut = self._view(delta, probe)
         sides = self._sides(cut)
         return 2 if sides[0][1] else len(sides)
 
@@ -168,7 +222,8 @@ class Family:
         def of(variable: Any) -> Any:
             return pick @ self._per_owner(variable)
 
-        cut = CutView(DeltaView(self._weights, projection, None), parameters, of)
+        delta = DeltaView(self._weights, projection, None, self._map)
+        cut = CutView(delta, parameters, of)
         try:
             sides = self._known(self._sides(cut), projection)
             if any(e.size != 1 or not e.is_dpp() or not e.is_affine() for e, _ in sides):
@@ -193,7 +248,7 @@ class Family:
         count = len(cuts)
         projection = cp.Variable(count)
         deltas = partial(cuts.deltas, self._weights.size)
-        cut = self._view(DeltaView(self._weights, projection, deltas), cuts)
+        cut = self._view(DeltaView(self._weights, projection, deltas, self._map), cuts)
         columns = {**self._columns, projection.id: self._size}
         lowered = []
         for expression, equality in self._known(self._sides(cut), projection):
@@ -222,22 +277,28 @@ class Family:
                     )
         return sides
 
-    def _per_owner(self, variable: Any) -> Any:
-        """Return a per-example variable, slacks divided by the weight of their example."""
-        if variable.size != self._n_owners:
+    def _per_owner(self, given: Any) -> Any:
+        """Return a per-example expression, slacks divided by the weight of their example."""
+        expression = cp.Expression.cast_to_const(given)
+        if expression.size == 1 < self._n_owners:
+            expression = cp.sum(expression) * np.ones(self._n_owners)
+        if expression.size != self._n_owners:
             raise IncompatibleError(
-                f"cut.of() takes a variable with one entry per "
+                f"cut.of() takes numbers or a variable with one entry per "
                 f"{'joint cut (m.slack())' if self.joint else 'example (m.slacks())'}; got size "
-                f"{variable.size} instead of {self._n_owners}."
+                f"{expression.size} instead of {self._n_owners}."
             )
-        if self._slack_scale is None or self.joint:
-            return variable
-        if variable.id not in self._slack_scale:
+        flat = cp.reshape(expression, (self._n_owners,), order="F")
+        flat = expression if expression.ndim == 1 else flat
+        if self._slack_scale is None or self.joint or expression.is_constant():
+            return flat
+        scale = self._slack_scale.get(expression.id if isinstance(given, cp.Variable) else -1)
+        if scale is None:
             raise IncompatibleError(
-                f"With sample weights cut.of() takes what m.slacks() returned, not {variable}: the "
+                f"With sample weights cut.of() takes what m.slacks() returned, not {given}: the "
                 "weights act on those slacks and would not reach a variable of your own."
             )
-        return cp.multiply(self._slack_scale[variable.id], variable)
+        return cp.multiply(scale, flat)
 
 
 class _Template:

@@ -63,6 +63,9 @@ class Program:
         C, d and K.
     split : Split or None
         The same programme over the same columns without rows, if its terms are known.
+    asked : mapping of int to int
+        Where the columns begin that ``delta`` of a cut family multiplies, of families whose are not
+        the weights.
     """
 
     P: Any
@@ -79,6 +82,12 @@ class Program:
     columns: Mapping[int, int] = field(default_factory=dict)
     cones: Cones = field(default_factory=lambda: Cones.none(0))
     split: Split | None = None
+    asked: Mapping[int, int] = field(default_factory=dict)
+
+    def asked_about(self, family: int) -> slice:
+        """Return the columns that ``delta`` of a cut family multiplies."""
+        start = self.asked.get(family, self.weights.start)
+        return slice(start, start + self.weights.stop - self.weights.start)
 
     @property
     def is_conic(self) -> bool:

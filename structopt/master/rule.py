@@ -24,19 +24,47 @@ class CutNumber(cp.Parameter):  # type: ignore[misc]
 
 
 class DeltaView:
-    """``cut.delta``: a block of directions, one a cut, that multiplies the weights."""
+    """``cut.delta``: a block of directions, one a cut, that multiplies the weights.
+
+    ``asked`` is what else it may multiply: an affine map of the variables, by its name.
+    """
 
     __array_ufunc__ = None  # so that CVXPY and NumPy leave ``@`` to this class
 
-    def __init__(self, weights: Any, projection: Any, matrix: Callable[[], Any] | None) -> None:
+    def __init__(
+        self, weights: Any, projection: Any, matrix: Callable[[], Any] | None, asked: str = ""
+    ) -> None:
         self._weights, self._projection, self._matrix = weights, projection, matrix
+        self._asked = asked
 
     def __matmul__(self, other: Any) -> Any:
-        if other is self._weights:
+        if other is self._weights or (self._asked and named(other) == self._asked):
             return self._projection
         if self._matrix is None:
             raise NeedsBatchError
         return self._matrix() @ other
+
+
+class MapSeen(DeltaView):
+    """``cut.delta`` while a rule is looked at: remembers what it multiplies."""
+
+    def __init__(self, weights: Any, projection: Any) -> None:
+        super().__init__(weights, projection, None)
+        self.seen: dict[str, Any] = {}
+
+    def __matmul__(self, other: Any) -> Any:
+        known = isinstance(other, cp.Expression) and other.is_affine() and not other.is_constant()
+        if not known or other.size != self._weights.size or other.ndim != 1:
+            raise NeedsBatchError
+        self.seen["" if other is self._weights else named(other)] = other
+        return self._projection
+
+
+def named(expression: Any) -> str:
+    """Return what an expression is called: its form, and the variables in it."""
+    if not isinstance(expression, cp.Expression):
+        return ""
+    return f"{expression} of {sorted(v.id for v in expression.variables())}"
 
 
 class NeedsBatchError(Exception):

@@ -200,17 +200,22 @@ class _Asking:
 
     def __init__(self, master: RestrictedMaster, data: DataSet, x: Floats) -> None:
         self._master, self._data = master, data
-        self._weights = np.ascontiguousarray(x[master.weight_columns])
-        self._answers: dict[Oracle, list[Answers]] = {}
+        self._x = x
+        self._answers: dict[tuple[Oracle, int], list[Answers]] = {}
 
     def rows(self, number: int) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
         """Return the cuts of one family, one per owner, and who knows their directions."""
         family = self._master.families[number]
-        if family.oracle not in self._answers:
-            self._answers[family.oracle] = self._data.ask(family.oracle, self._weights)
-        answers = self._answers[family.oracle]
+        about = self._master.program.asked_about(number)
+        key = family.oracle, about.start
+        if key not in self._answers:
+            weights = np.ascontiguousarray(self._x[about])
+            self._answers[key] = self._data.ask(family.oracle, weights)
+        answers = self._answers[key]
         collect = _jointly if family.joint else _one_by_one
         cuts, directed = collect(self._data, family.oracle, number, answers)
+        if family.where is not None:
+            cuts = cuts.take(np.flatnonzero(family.where[cuts.example]))
         if family.looks_into_delta:
             cuts, directed = directed(cuts), _as_it_is
         return family.lift(cuts), directed

@@ -25,7 +25,12 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.formulations.base import Formulation, WeightConstraints
 from structopt.formulations.given_weights import Fixed
-from structopt.structures.base.oracles import Oracle, nearest_reference
+from structopt.structures.base.oracles import (
+    Oracle,
+    loss_augmented,
+    nearest_reference,
+    slack_rescaled,
+)
 from structopt.structures.references.structure import References
 from structopt.testing.check import fail
 from structopt.testing.structure_case import StructureCase, dense
@@ -41,11 +46,14 @@ class Written:
         self.weight = np.ones(1 + max(example, default=0))
 
     def of(self, variable: Any) -> Any:
-        """Return the slack of each row's example; a weighted slack is divided by its weight."""
-        if variable.size == 1:  # of all examples, or of the only one
-            only = self.weight[0] if len(self.weight) == 1 else 1.0
-            return cp.sum(variable) / only * np.ones(len(self.loss))
-        return cp.multiply(variable[self.example], 1.0 / self.weight[self.example])
+        """Return the entry of each row's example; a weighted slack is divided by its weight."""
+        given = cp.Expression.cast_to_const(variable)
+        if given.is_constant() and given.size > 1:
+            return given[self.example]
+        if given.size == 1:  # of all examples, or of the only one
+            weighted = len(self.weight) == 1 and not given.is_constant()
+            return cp.sum(given) / (self.weight[0] if weighted else 1.0) * np.ones(len(self.loss))
+        return cp.multiply(given[self.example], 1.0 / self.weight[self.example])
 
 
 class FullProblem:
@@ -106,10 +114,14 @@ class FullProblem:
         """Add constraints."""
         self._constraints.extend(constraints)
 
-    def cuts(self, *given: Any, joint: bool = False) -> None:
+    def cuts(self, *given: Any, joint: bool = False, where: Any = None) -> None:
         """Write out a family: ``cuts(rule)``, or ``cuts(oracle, rule)``."""
         oracle: Oracle | None = given[0] if len(given) > 1 else None
         written = self._written(oracle)
+        if where is not None:
+            kept = np.asarray(where)[written.example]
+            which = (written.example[kept], written.delta[kept], written.loss[kept])
+            written = Written(*which, oracle)
         if joint:
             written = _combined(written, self.sample_weight)
         else:
@@ -135,10 +147,14 @@ class FullProblem:
         return float(problem.value)
 
     def _written(self, oracle: Oracle | None) -> Written:
-        """Return a row for every output that is not gold, of every example that counts."""
+        """Return a row for every output that is not gold, of every example that counts.
+
+        Of gold too, where an oracle is named that is asked about all outputs.
+        """
         example, delta, loss = [], [], []
+        every = oracle in (loss_augmented, slack_rescaled)
         for i in np.flatnonzero(self.sample_weight > 0).tolist():
-            for k in self._others(i):
+            for k in range(len(self.case.losses[i])) if every else self._others(i):
                 for good in self._good(oracle, i, k):
                     example.append(i)
                     delta.append(good - self.case.phi[i][k])

@@ -141,7 +141,7 @@ def test_repeated_cuts_are_added_once():
     [
         (lambda w, xi, other: lambda cut: cut.delta @ w >= other - cut.of(xi), "neither in the"),
         (lambda w, xi, other: lambda cut: cp.sum(cut.delta @ w) >= 1, None),
-        (lambda w, xi, other: lambda cut: cp.norm(cut.delta @ w) <= 1, "affine"),
+        (lambda w, xi, other: lambda cut: cp.norm(cut.delta @ w) <= 1, "is linear in"),
         (lambda w, xi, other: lambda cut: cut.delta @ w >= cut.of(w), "one entry per"),
         (lambda w, xi, other: lambda cut: [], "one constraint"),
         (lambda w, xi, other: lambda cut: [cut.delta @ w >= 0, cut.of(xi) >= 1], "both sides"),

@@ -88,6 +88,7 @@ class Ascent(Backend):
     """
 
     name = "ascent"
+    takes_maps = False
     keeps_time = True
     takes_quadratic = True
     live_rows = True

@@ -159,7 +159,7 @@ class CuttingPlane(Method):
         finished = self._finished()
         rounds = len(self.history) + 1
         if finished or rounds & (rounds - 1) == 0:
-            self._doubts.check(x[self.master.weight_columns], separation)
+            self._doubts.check(x, separation)
         self.master.pool.settle(solution.cut_duals, negligible=self._negligible(solution))
         dropped = 0 if finished or not rising else self._drop()
         added = 0 if finished else self._add(separation)
@@ -249,7 +249,7 @@ class CuttingPlane(Method):
         """Ask the oracles at x: the cuts that it breaks, and the objective."""
         separation = separate(self.master, self.data, x, self._inside, self._objective)
         self._proven = self._proven and separation.exact
-        self._doubts.hear(x[self.master.weight_columns], separation)
+        self._doubts.hear(x, separation)
         return separation
 
     def _objective(self, x: Floats) -> float:
@@ -374,6 +374,8 @@ class CuttingPlane(Method):
         self._pace.warm = True
         x = np.zeros(self.master.size)
         x[self.master.weight_columns] = weights
+        for number in self.master.program.asked:
+            x[self.master.program.asked_about(number)] = weights
         separation = self._separate(x)
         if np.isinf(separation.value):  # bounds broken: now with a point to retreat to
             self._separate(nearest_feasible(self.master, 0.0 * x))

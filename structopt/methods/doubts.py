@@ -32,21 +32,24 @@ class Doubts:
         self._master, self._data = master, data
         self._at_zero: dict[int, Floats] = {}
 
-    def hear(self, weights: Floats, separation: Separation) -> None:
-        """Remember what was answered at w = 0."""
-        if not self._at_zero and separation.exact and not np.any(weights):
+    def hear(self, x: Floats, separation: Separation) -> None:
+        """Remember what was answered where all columns that oracles are asked about are 0."""
+        asked = [self._master.program.asked_about(k) for k in range(len(self._master.families))]
+        at_zero = not any(np.any(x[about]) for about in asked)
+        if not self._at_zero and separation.exact and at_zero:
             self._at_zero = dict(enumerate(map(self._answered, separation.answered)))
 
-    def check(self, weights: Floats, separation: Separation) -> None:
-        """Raise an OracleError if a cut of the pool is better than an answer at these weights."""
+    def check(self, x: Floats, separation: Separation) -> None:
+        """Raise an OracleError if a cut of the pool is better than an answer at this point."""
         if not (self._data.exact and separation.exact):
             return
         cuts = self._master.pool.cuts
-        size = self._data.term_size(weights)
         for number, answers in enumerate(separation.answered):
             family = self._master.families[number]
             if isinstance(family.answered, str):  # an oracle that maximises something else
                 continue
+            weights = np.ascontiguousarray(x[self._master.program.asked_about(number)])
+            size = self._data.term_size(weights)
             mine = np.flatnonzero(cuts.family == number)
             known = cuts if len(mine) == len(cuts) else cuts.take(mine)
             many = self._data.n_examples if family.joint else 1

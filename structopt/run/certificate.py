@@ -24,6 +24,9 @@ FEASIBLE = 1e-6
 """Violation of the formulation's own constraints up to which weights count as feasible, as a share
 of the numbers in the constraint (:meth:`~structopt.master.program.Program.residual`)."""
 
+_NOTHING = 1e-14
+"""A difference that rounding makes of numbers of size 1: an optimum of 0 has no shares."""
+
 
 @dataclass(frozen=True)
 class Certificate:
@@ -88,7 +91,7 @@ def contradicts(primal: float, dual: float, residual: float = 0.0) -> bool:
     Weights that break a constraint by ``residual`` may be that much better than any that do not.
     """
     share = relative(primal, dual)
-    return share < 0.0 and -share > ROUNDING + residual
+    return dual - primal > _NOTHING and -share > ROUNDING + residual
 
 
 def check_bounds(primal: float, dual: float, residual: float = 0.0) -> None:

@@ -5,7 +5,7 @@ import pytest
 
 import structopt as so
 from structopt.errors import CertificateError
-from structopt.run.certificate import Certificate, check_bounds
+from structopt.run.certificate import Certificate, check_bounds, contradicts
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,8 @@ def test_a_run_that_meets_a_contradiction_raises_with_its_best_model():
     result = raised.value.result
     assert not result.certificate.certified
     assert len(result.weights) == 4
+
+
+def test_an_optimum_of_0_allows_for_roundings():
+    assert not contradicts(0.0, 6e-18)
+    assert contradicts(0.0, 1e-9)

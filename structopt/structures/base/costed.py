@@ -75,6 +75,11 @@ def in_order(y: Any, labels: Any) -> Any:
     return Costed(labels, y.costs) if isinstance(y, Costed) else labels
 
 
+def any_costed(Y: Any) -> bool:
+    """Return whether one of some outputs brings costs."""
+    return Costed in set(map(type, Y))
+
+
 def costs_of(y: Any) -> Floats | None:
     """Return the costs that an output brings; None if it brings none."""
     return y.costs if isinstance(y, Costed) else None

@@ -11,7 +11,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
-from structopt.structures.base.costed import Costed, costs_of, plain
+from structopt.structures.base.costed import Costed, any_costed, costs_of, plain
 from structopt.structures.base.label_costs import paid, table
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.labels import LabelSet, as_labels
@@ -107,8 +107,8 @@ class LabelledStructure(PackedStructure):
         unknown = gold < 0
         cost = self._rates()[gold]
         own = hasattr(self.cost, "by_label")
-        given = [] if Y is None else [i for i, y in enumerate(Y) if own or isinstance(y, Costed)]
-        if given:
+        if own or any_costed(Y):
+            given = [i for i, y in enumerate(Y) if own or isinstance(y, Costed)]
             cost = self._given_costs(Y, gold, cost, given, start)
         if np.any(unknown):
             cost = np.where(unknown[:, None] if cost.ndim > 1 else unknown, 0.0, cost)

@@ -13,6 +13,7 @@ array([1., 3.])
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -84,19 +85,20 @@ class LabelSet(Sequence[Any]):
             Whether labels may be unknown, None: they are -1. (None may also be a declared label.)
         """
         labels = labels.tolist() if isinstance(labels, np.ndarray) else list(labels)
-        if partial and None not in self._index and any(label is None for label in labels):
-            codes = np.full(len(labels), -1, dtype=np.int64)
-            known = [t for t, label in enumerate(labels) if label is not None]
-            given = [labels[t] for t in known]
-            codes[known] = self.encode(given, example=example, start=start)
-            return codes
         try:
             return np.array([self._index[label] for label in labels], dtype=np.int64)
         except (KeyError, TypeError):
+            index, unknown = self._index, partial and None not in self._index
+            with contextlib.suppress(KeyError, TypeError):
+                if unknown:
+                    codes = [-1 if label is None else index[label] for label in labels]
+                    return np.array(codes, dtype=np.int64)
             for t, label in enumerate(labels):
                 i = start + t if example is None else example
                 where = f"of example {i}" + ("" if example is None else f", position {t},")
-                if label is None and None not in self._index:
+                if label is None and unknown:
+                    continue
+                if label is None and None not in index:
                     raise InvalidInputError(
                         f"The label {where} is None, unknown, where all of an output is needed.",
                         example=i,

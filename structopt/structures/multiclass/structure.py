@@ -32,7 +32,7 @@ from structopt.arrays import (
     first_not_finite,
 )
 from structopt.errors import InvalidInputError
-from structopt.structures.base.costed import Costed, plain
+from structopt.structures.base.costed import any_costed, plain
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import ABILITIES, check_lengths
@@ -85,7 +85,7 @@ class Multiclass(LabelledStructure):
         none = np.zeros(matrix.shape[0], dtype=np.int64)
         if Y is None:
             return MulticlassShard(matrix, none, self.class_weight_, start)
-        labels = [plain(y) for y in Y] if any(isinstance(y, Costed) for y in Y) else Y
+        labels = [plain(y) for y in Y] if any_costed(Y) else Y
         gold = self.labels_.encode(labels, start=start, partial=True)
         costs = self._costs(Y, gold, start)
         shard = MulticlassShard(matrix, gold, self.class_weight_, start, costs)

@@ -70,7 +70,7 @@ from structopt.structures.lattice.nbest import nbest_words as nbest_words
 from structopt.report.html import write_report as write_report
 from structopt.report.html import write_comparison as write_comparison
 from structopt.testing.audit import audit as audit
-from structopt.lab.compare.compare import compare_backends as compare_backends
+from structopt.lab.compare.compare import compare as compare
 from structopt.structures.base.structure import Structure as Structure
 from structopt.formulations.base import Formulation as Formulation
 from structopt.methods.outer.nonconvex import NonConvex as NonConvex

@@ -124,6 +124,10 @@ class Backend(Parameters, ABC):
         """Return whether ``backend="auto"`` may pick it for a programme of this size."""
         return self.automatic
 
+    def settings(self, tolerance: float) -> dict[str, object]:
+        """Return what a tolerance is turned into: the solver's own options, for tables."""
+        return {}
+
     @abstractmethod
     def start(self, master: Compiled) -> None:
         """Set up the master without cuts."""

@@ -54,11 +54,16 @@ class Clarabel(RebuiltBackend):
         found = solve(problem, self._settings(tolerance, time_limit))
         return Outcome(found.status, found.x, found.duals, found.iterations, found.message)
 
-    def _settings(self, tolerance: float, time_limit: float | None) -> clarabel.DefaultSettings:
+    def settings(self, tolerance: float) -> dict[str, object]:
+        """Return Clarabel's tolerances."""
         # An interior point method gains a digit a step or more, so a hundredth costs two steps;
         # 1e-8 is Clarabel's default, which it reaches on any master that is not badly scaled.
         tight = float(np.clip(1e-2 * tolerance, 1e-8, 1e-4))
-        how = settings(tight, min(tight, 1e-6))
+        return {"tol_gap_abs": tight, "tol_gap_rel": tight, "tol_feas": min(tight, 1e-6)}
+
+    def _settings(self, tolerance: float, time_limit: float | None) -> clarabel.DefaultSettings:
+        tight = self.settings(tolerance)
+        how = settings(tight["tol_gap_rel"], tight["tol_feas"])
         how.max_iter, how.max_threads = self.max_iter, self.threads
         if time_limit is not None:
             how.time_limit = time_limit

@@ -75,6 +75,14 @@ class HiGHS(Backend):
         self.threads = threads
         self.solver = solver
 
+    def settings(self, tolerance: float) -> dict[str, object]:
+        """Return HiGHS' feasibility tolerances, and what its other solvers aim at."""
+        tight = float(np.clip(1e-2 * tolerance, 1e-9, 1e-7))
+        told = dict.fromkeys(("primal_feasibility_tolerance", "dual_feasibility_tolerance"), tight)
+        # a first-order method pays for every digit
+        aims = {"ipm": tight, "pdlp": max(tight, 1e-3 * tolerance)}
+        return {**told, **{f"{k}_optimality_tolerance": v for k, v in aims.items()}}
+
     def start(self, master: Compiled) -> None:
         """Set up the static rows over the columns that are awake."""
         if self.solver not in ("simplex", "ipm", "pdlp"):
@@ -188,12 +196,8 @@ class HiGHS(Backend):
         """Run and return the model status; kNotset stands for a run that was refused."""
         if self._refused:
             return HighsModelStatus.kNotset
-        tight = float(np.clip(1e-2 * tolerance, 1e-9, 1e-7))
-        for option in ("primal_feasibility_tolerance", "dual_feasibility_tolerance"):
-            model.setOptionValue(option, tight)
-        model.setOptionValue("ipm_optimality_tolerance", tight)
-        # A first-order method pays for every digit.
-        model.setOptionValue("pdlp_optimality_tolerance", max(tight, 1e-3 * tolerance))
+        for option, value in self.settings(tolerance).items():
+            model.setOptionValue(option, value)
         # The limit counts from the birth of the instance, not from this call (HiGHS 1.15).
         left = max(0.0, deadline - time.monotonic())
         model.setOptionValue("time_limit", model.getRunTime() + left)

@@ -69,12 +69,15 @@ class OSQP(RebuiltBackend):
         self.max_iter = max_iter
         self.polish = polish
 
+    def settings(self, tolerance: float) -> dict[str, object]:
+        """Return the tolerances that OSQP is led to, a decade at a time."""
+        return {"eps_abs": _target(tolerance), "eps_rel": _target(tolerance)}
+
     def _optimise(
         self, problem: Program, start: Start, tolerance: float, time_limit: float | None
     ) -> Outcome:
         deadline = np.inf if time_limit is None else time.monotonic() + time_limit
-        # A tenth leaves room for what is lost where the certificate makes multipliers feasible.
-        target = float(np.clip(0.1 * tolerance, 1e-9, 1e-2))
+        target = _target(tolerance)
         A, lower, upper = _with_bounds(problem)
         solver = self._set_up(problem, start, A, lower, upper)
         steps, status = 0, _STATUS[SolverStatus.OSQP_MAX_ITER_REACHED]
@@ -147,6 +150,11 @@ class OSQP(RebuiltBackend):
         duals = one_sided(np.concatenate([multipliers, slope[bounded]]), lower, upper)
         solver.warm_start(point, -duals)
         return solver
+
+
+def _target(tolerance: float) -> float:
+    # A tenth leaves room for what is lost where the certificate makes multipliers feasible.
+    return float(np.clip(0.1 * tolerance, 1e-9, 1e-2))
 
 
 def _with_bounds(problem: Program) -> tuple[Any, Floats, Floats]:

@@ -42,7 +42,7 @@ COMMANDS = {
     ),
     "compare": (
         "lab.compare.command:Compare",
-        "every backend on every formulation and data set, certified",
+        "solvers on programmes, masters and training runs, each answer checked by us",
     ),
     "data list": ("cli.data:List", "what there is, on which terms, and where"),
     "data fetch": ("cli.data:Fetch", "download a data set from its public home"),

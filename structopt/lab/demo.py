@@ -24,8 +24,7 @@ from structopt.formulations.base import Declaration, Formulation
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
 from structopt.lab.compare.cases import Case, Data
-from structopt.lab.compare.compare import Comparison, Problem, compare_cases
-from structopt.lab.compare.tables import split_table
+from structopt.lab.compare.runs import Problem, run_cases, split_table
 from structopt.lab.harness import arguments
 from structopt.lab.harness.drawing import draw_bounds, new_figure, png
 from structopt.lab.harness.output import write_files
@@ -67,9 +66,9 @@ class Demo(arguments.Command):
         console, began = Console(), time.perf_counter()
         console.print("Handwritten digit words, three formulations, every backend that takes them.")
         with watching("demo") as watch:
-            done = compare_cases(cases(self.quick), TOL, LIMIT, repeats=1, watch=watch)
-        show(split_table(done), console)
-        for problem in done.problems:
+            problems = run_cases(cases(self.quick), TOL, LIMIT, watch)
+        show(split_table(problems), console)
+        for problem in problems:
             low, high = problem.bounds
             verdict = "all runs are certified, and the backends agree"
             if not problem.agree:
@@ -81,14 +80,14 @@ class Demo(arguments.Command):
                 markup=False,
             )
         console.print(f"{time.perf_counter() - began:.0f} s in all.")
-        reports, note = files_of(done)
+        reports, note = files_of(problems)
         written(write_files(self.out, reports), console)
         console.print(
             f"{note}Next: open one of the reports in a browser; look at structopt/lab/demo.py, "
             "where a formulation of one's own takes eight lines; try `structopt bench masters "
             "--quick`.", markup=False,
         )  # fmt: skip
-        return 0 if all(p.agree and certified(p) for p in done.problems) else FAILED
+        return 0 if all(p.agree and certified(p) for p in problems) else FAILED
 
 
 def cases(quick: bool) -> list[Case]:
@@ -102,29 +101,29 @@ def cases(quick: bool) -> list[Case]:
     every = ("ascent", "clarabel") if quick else ("ascent", "osqp", "clarabel", "cvxpy")
     linear = ("highs", "cvxpy") if quick else ("highs", "osqp", "clarabel", "cvxpy")
     return [
-        Case("M3N", "words", M3N(C=0.1), of_words, {b: b for b in every}),
-        Case("elastic net", "words", ElasticNet(C=0.1), of_words, {b: b for b in every[:2]}),
+        Case("M3N", "words", M3N(C=0.1), of_words, every),
+        Case("elastic net", "words", ElasticNet(C=0.1), of_words, every[:2]),
         Case("LP-Struct", "digits", LPStruct(C=1.0, nonnegative=False),
-             of_digits, {b: b for b in linear}),
+             of_digits, linear),
     ]  # fmt: skip
 
 
 def certified(problem: Problem) -> bool:
     """Whether every backend took the problem and certified its run."""
-    return not problem.refusals and all(map(problem.solved, problem.runs))
+    return not problem.refusals and not any(run.reason for run in problem.runs.values())
 
 
-def files_of(done: Comparison) -> tuple[dict[str, str | bytes], str]:
+def files_of(problems: list[Problem]) -> tuple[dict[str, str | bytes], str]:
     """Return a report and a picture of each problem; and why there are no pictures, if so."""
     files: dict[str, str | bytes] = {}
-    for problem in done.problems:
-        right = ", ".join(f"{b} {problem.middle(b).right:.1f}%" for b in problem.runs)
+    for problem in problems:
+        right = ", ".join(f"{b} {run.right:.1f}%" for b, run in problem.runs.items())
         note = f"Test digits read correctly: {right}."
         files[f"{_slug(problem)}.html"] = comparison(
             problem.results, title=f"structopt demo: {_title(problem)}", note=note
         )
     try:
-        files |= {f"{_slug(problem)}.png": _picture(problem) for problem in done.problems}
+        files |= {f"{_slug(problem)}.png": _picture(problem) for problem in problems}
     except MissingDependencyError as error:
         return files, f"{error}\n"
     return files, ""

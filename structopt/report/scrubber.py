@@ -77,9 +77,9 @@ document.querySelectorAll(".scrubber").forEach((box) => {
 """
 
 
-def policy() -> str:
-    """Return the Content-Security-Policy of a page with scrubbers."""
-    digest = base64.b64encode(hashlib.sha256(SCRIPT.encode()).digest()).decode()
+def policy(script: str = SCRIPT) -> str:
+    """Return the Content-Security-Policy of a page with one script."""
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'"
 
 

@@ -10,7 +10,7 @@ Backends need no entry: they come from :mod:`structopt.backends.registry`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_lowercase
@@ -24,6 +24,7 @@ from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
 from structopt.formulations.struct_rmm import StructRMM
 from structopt.formulations.struct_svm import StructSVM
+from structopt.lab.bench.tagging import make_tagging
 from structopt.structures.base.structure import Structure
 from structopt.structures.chain.structure import Chain
 from structopt.structures.multiclass.structure import Multiclass
@@ -63,7 +64,7 @@ class Case:
     data: str
     objective: Formulation
     given: Data
-    backends: Mapping[str, Any]
+    backends: tuple[str, ...]
 
 
 # Constants at which the optimum is neither w = 0 nor free of slack; but on the chain CRF, which no
@@ -108,3 +109,19 @@ DATA: dict[str, Callable[[bool], Data]] = {
     "chain CRF": _chain_crf,
     "letters": _letters,  # from STRUCTOPT_DATA; left out where it is missing
 }
+
+
+def _tagging(quick: bool) -> Data:
+    size = (60, 60, 6) if quick else (200, 150, 8)
+    X, Y = make_tagging(size[0], n_words=size[1], n_labels=size[2])
+    return Data(Chain(labels=range(size[2])), X, Y)
+
+
+MASTERS: dict[str, tuple[Callable[[], Formulation], Callable[[bool], Data]]] = {
+    "M3N, digit words": (lambda: M3N(C=0.1), _digit_words),
+    "StructRMM, digits": (lambda: StructRMM(C=10.0, B=3.0), _digits),
+    "LP-Struct, digits": (lambda: LPStruct(C=5.0, nonnegative=False), _digits),
+    "LP-Struct, tagging": (lambda: LPStruct(C=10.0, nonnegative=False), _tagging),
+    "L1-M3N, digit words": (lambda: L1M3N(C=1.0), _digit_words),
+}
+"""Runs whose masters make a sequence; none is solved by w = 0."""

@@ -1,25 +1,24 @@
-"""``structopt compare``: every backend on every formulation and data set."""
+"""``structopt compare``: solvers on problems, each answer checked by us."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from structopt.lab.compare.compare import compare_backends
-from structopt.lab.compare.stats import order_changes, read_costs
-from structopt.lab.compare.tables import cost_table, ranking_table
+from structopt.errors import InvalidInputError
+from structopt.lab.compare.compare import Comparison, compare
+from structopt.lab.compare.stats import slices
+from structopt.lab.compare.tables import claims_table, ranking_table, remarks, status_table
 from structopt.lab.harness import arguments
-from structopt.lab.harness.runner import Step
-from structopt.lab.harness.terminal import FAILED, show, watching, written
+from structopt.lab.harness.terminal import FAILED, INTERRUPTED, show, watching, written
 
 
-def _only() -> Any:
+def _some(help: str, metavar: str, **how: Any) -> Any:
     return arguments.argument(
-        None, "only this one (may be repeated)", action="append", metavar="NAME"
+        None, f"{help} (may be repeated)", action="append", metavar=metavar, **how
     )
 
 
@@ -27,39 +26,54 @@ def _only() -> Any:
 class Compare(arguments.Command):
     """The command."""
 
-    quick: bool = arguments.quick("smaller data: under a minute")
-    formulation: Sequence[str] | None = _only()
-    data: Sequence[str] | None = _only()
-    backend: Sequence[str] | None = _only()
-    tol: float = arguments.argument(1e-2, "relative certified gap", metavar="GAP")
-    time_limit: float | None = arguments.limit(None, "20, quick 5: what a failure costs")
-    repeats: int | None = arguments.repeats(None, "3, quick 2")
-    against: str | None = arguments.argument(
-        None, "an earlier comparison: does it rank the same way?", metavar="DIR"
+    problems: Sequence[str] | None = _some(
+        "training, masters, public, public/lp, a folder or file of MPS, LP, QPS or npz, or "
+        "file.py:function; training and masters unless said", "WHAT",
+    )  # fmt: skip
+    solver: Sequence[str] | None = _some(
+        "a backend, a solver of CVXPY in capitals, highs-ipm, highs-pdlp, ortools-pdlp, or "
+        "name=file.py:Class; all unless said", "WHO",
+    )  # fmt: skip
+    tol: Sequence[float] | None = _some(
+        "largest relative residual and gap; 1e-3, 1e-6 and 1e-9, of training 1e-2 unless said",
+        "TOL", type=float,
+    )  # fmt: skip
+    quick: bool = arguments.quick("smaller data for training and masters")
+    time_limit: float = arguments.limit(60.0, "60: what a failure costs")
+    memory: float = arguments.argument(4.0, "GiB that an attempt may take")
+    repeats: int = arguments.repeats(1, "1")
+    rerun: bool = arguments.argument(False, "run again what the folder has")
+    rerun_timeouts: bool = arguments.argument(False, "run again what was out of time")
+    merge: Sequence[str] | None = _some(
+        "folders of other machines: run nothing, write them as one", "DIR"
     )
-    out: str = arguments.out("structopt-compare", "where CSV, Markdown, HTML go")
+    report: bool = arguments.argument(False, "run nothing, write the folder's files again")
+    out: str = arguments.out("structopt-compare", "keeps every row; tables and figures go there")
 
     def execute(self, command: str) -> int:
-        """Compare, show the ranking and the costs, write everything."""
-        earlier = None
-        if self.against is not None:  # before any work: the folder may be the one written to
-            earlier = read_costs(Path(self.against) / "compare.csv")
-        with watching("compare") as watch:
-            done = compare_backends(
-                self.formulation, self.data, self.backend, quick=self.quick, tol=self.tol,
-                time_limit=self.time_limit, repeats=self.repeats,
-                report=lambda text: watch(Step(text)),
-            )  # fmt: skip
+        """Compare, show who solves what, write everything."""
+        if self.merge or self.report:
+            done = Comparison.read(*(self.merge or ()), *([self.out] if self.report else ()))
+        else:
+            done = self._run()
         console = Console()
-        for table in (ranking_table(done), cost_table(done)):  # the files have more
-            show(table, console)
-        console.print(str(done.machine), markup=False, highlight=False)
-        if earlier is not None:
-            pairs, changed = order_changes(earlier, done.costs)
-            console.print(
-                f"{self.against} ranks {pairs - len(changed)} of {pairs} pairs of backends the "
-                "same way." + "".join(f"\n  {change}" for change in changed),
-                markup=False, highlight=False,
-            )  # fmt: skip
-        written(done.write(self.out, command=command), console)
+        if not done.rows:
+            raise InvalidInputError("There is no finished attempt yet: run it again to go on.")
+        for key, costs in slices(done.rows).items():
+            show(ranking_table(key, costs), console)
+        show(claims_table(done), console)
+        show(status_table(done), console)
+        for said in remarks(done):
+            console.print(said, markup=False, highlight=False)
+        written(done.write(self.out), console)
+        if done.interrupted:
+            return INTERRUPTED
         return 0 if done.agree else FAILED
+
+    def _run(self) -> Comparison:
+        with watching("compare") as watch:
+            return compare(
+                self.problems, self.solver, tolerances=self.tol, time_limit=self.time_limit,
+                memory_limit=self.memory, repeats=self.repeats, quick=self.quick, out=self.out,
+                rerun=self.rerun, rerun_timeouts=self.rerun_timeouts, watch=watch,
+            )  # fmt: skip

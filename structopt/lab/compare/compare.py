@@ -1,393 +1,308 @@
-r"""Every backend on every formulation and data set, by qpbenchmark's rules.
+r"""Every solver on every problem at every tolerance: one check for all, nothing lost.
 
-* Our own certificate decides success: a run counts when its gap is proved, by bounds that are
-  recomputed from the data, and never on the solver's word.
-* One tolerance for all: a relative certified gap, which cutting planes turn into the tolerance of
-  each master, and each backend into its solver's options.
-* A failure costs the time limit, in CPU seconds.
-* Repetitions take turns, and the order rotates, so that a busy machine slows all of them.
+* Success is our own check of the answer on the original problem (:mod:`.check`), for training the
+  certificate; never the solver's word.
+* One tolerance means one thing: the largest relative residual or gap; a table says what each
+  solver was told.
+* Every attempt has a process of its own, with limits on its CPU seconds and memory: what runs out
+  of time, out of memory or crashes is a row like any other.
+* Solvers take turns, and the order rotates. A reference problem is timed again and again; how much
+  its times vary says how far others can be trusted.
+* Rows are written as they come; the same call goes on where the last one was stopped.
 
-What a backend refuses is not a failure: it is shown as such, and not counted.
-
->>> done = compare_backends(["M3N"], ["chain CRF"], ["ascent", "highs"], quick=True, repeats=1)
->>> [(p.formulation, p.data, sorted(p.runs), sorted(p.refusals)) for p in done.problems]
-[('M3N', 'chain CRF', ['ascent'], ['highs'])]
->>> done.problems[0].solved("ascent")
-True
+>>> import cvxpy as cp
+>>> x = cp.Variable(2)
+>>> done = compare(
+...     [lambda: [("tiny", cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1]))]],
+...     ["highs", "SCS"], tolerances=[1e-3], time_limit=20.0,
+... )
+>>> [(row["solver"], row["status"], round(row["objective"], 2)) for row in done.rows]
+[('highs', 'solved', 2.0), ('SCS', 'solved', 2.0)]
 """
 
 from __future__ import annotations
 
-import math
-import statistics
-import time
+import hashlib
+import json
+import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import partial
-from typing import Any, ClassVar
+from dataclasses import asdict, dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
 
-from structopt.backends import registry
-from structopt.backends.base import Backend
-from structopt.errors import IncompatibleError, InvalidInputError, MissingDataError, StructoptError
-from structopt.formulations.base import Formulation
-from structopt.lab.compare.cases import DATA, DEFAULT, FORMULATIONS, Case, Data
-from structopt.lab.compare.sequences import Replay, replay
+import numpy as np
+import scipy.sparse as sp
+from threadpoolctl import threadpool_info
+
+from structopt.errors import FileFormatError, InvalidInputError
+from structopt.lab.compare.problems import Problem, Single
+from structopt.lab.compare.programmes import programme
+from structopt.lab.compare.sets import gathered
+from structopt.lab.compare.solvers import Solver, named
+from structopt.lab.harness.isolated import isolated
 from structopt.lab.harness.machine import Machine
-from structopt.lab.harness.measure import PATIENCE, CpuLimit, error_percent
 from structopt.lab.harness.output import write_files
-from structopt.lab.harness.runner import Watch, run
-from structopt.lab.harness.study import Cell, Study, in_turns
-from structopt.methods.cutting_plane import CuttingPlane
-from structopt.report.series import joint_bounds
-from structopt.run.certificate import contradicts
-from structopt.run.result import Result
+from structopt.lab.harness.runner import keys_of, run
+from structopt.lab.harness.store import FILE, Store, fingerprint
+from structopt.lab.harness.study import Cell, Row, Study, in_turns
+from structopt.parameters import Count, PositiveOrInfinite, checked
 
-Report = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Run:
-    """One repetition by one backend.
-
-    Attributes
-    ----------
-    cpu : float
-        CPU seconds, the compilation of the master included.
-    result : Result or None
-        None if the run ended with an error.
-    reason : str
-        Why it does not count; empty if it does.
-    right : float
-        Percentage of test parts that it predicts correctly; NaN without a test.
-    """
-
-    cpu: float
-    result: Result | None
-    reason: str = ""
-    right: float = math.nan
-
-
-@dataclass
-class Problem:
-    """One formulation on one data set, and what the backends made of it.
-
-    Attributes
-    ----------
-    formulation, data, size : str
-    time_limit : float
-        CPU seconds that a failure costs.
-    runs : dict of str to list of Run
-        By backend, one a repetition.
-    refusals : dict of str to str
-        Backends that do not take it, and why.
-    replay : Replay or None
-        The sequence of masters, warm and cold.
-    """
-
-    formulation: str
-    data: str
-    size: str
-    time_limit: float
-    runs: dict[str, list[Run]] = field(default_factory=dict)
-    refusals: dict[str, str] = field(default_factory=dict)
-    replay: Replay | None = None
-
-    def cost(self, backend: str) -> float:
-        """Return the median of the CPU seconds, where failures cost the limit."""
-        return statistics.median(
-            self.time_limit if run.reason else run.cpu for run in self.runs[backend]
-        )
-
-    def solved(self, backend: str) -> bool:
-        """Return whether every repetition counts."""
-        return not any(run.reason for run in self.runs[backend])
-
-    def middle(self, backend: str) -> Run:
-        """Return the repetition in the middle, by CPU seconds."""
-        runs = sorted(self.runs[backend], key=lambda run: run.cpu)
-        return runs[(len(runs) - 1) // 2]
-
-    @property
-    def results(self) -> dict[str, Result]:
-        """The result of each backend's middle repetition, as reports take them."""
-        middle = {backend: self.middle(backend).result for backend in self.runs}
-        return {backend: result for backend, result in middle.items() if result is not None}
-
-    @property
-    def bounds(self) -> tuple[float, float]:
-        """The best lower and the best upper bound on the optimum that any run proved."""
-        return joint_bounds(run.result for r in self.runs.values() for run in r if run.result)
-
-    @property
-    def agree(self) -> bool:
-        """Whether no run's proved lower bound exceeds another's objective."""
-        low, high = self.bounds
-        return not contradicts(high, low)
+TOLERANCES, TRAINING = (1e-3, 1e-6, 1e-9), (1e-2,)
+"""Of programmes and masters, and of training, unless others are asked for."""
+EVERY = 20
+"""Attempts after which the reference problem is timed again."""
+SOLVED = ("solved", "infeasible", "unbounded")
+"""The statuses that answer a problem."""
 
 
 @dataclass
 class Comparison:
-    """A finished comparison: tables with :mod:`structopt.lab.compare.tables`.
+    """A finished or interrupted comparison: rows, and what they were made with.
 
     Attributes
     ----------
-    problems : list of Problem
-    tol : float
-        The relative certified gap that was asked for.
-    time_limit : float
-        CPU seconds that a failure costs.
-    repeats : int
-    machine : Machine
+    rows : list of dict
+        One an attempt: see :data:`structopt.lab.compare.files.SCHEMA`.
+    references : list of float
+        CPU seconds of the reference problem, in the order of time.
+    machines : list of dict
+        Processor, versions, BLAS, threads and command line of every run that added rows.
     left_out : list of str
-        Data sets that are not there, and why.
+        Problems that could not be read, and why.
     """
 
-    problems: list[Problem]
-    tol: float
-    time_limit: float
-    repeats: int
-    machine: Machine
+    rows: list[Row]
+    references: list[float] = field(default_factory=list)
+    machines: list[dict[str, Any]] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
+    interrupted: bool = False
 
     @property
-    def costs(self) -> dict[tuple[str, str, str], float]:
-        """Seconds by (formulation, data, backend)."""
-        return {(p.formulation, p.data, b): p.cost(b) for p in self.problems for b in p.runs}
+    def variation(self) -> float:
+        """Standard deviation of the reference's times over their mean; NaN without two of them."""
+        times = np.array(self.references)
+        return float(times.std(ddof=1) / times.mean()) if len(times) > 1 else float("nan")
 
-    @property
-    def failed(self) -> list[tuple[str, str, str]]:
-        """Those that did not solve a problem they take."""
-        return [
-            (p.formulation, p.data, b) for p in self.problems for b in p.runs if not p.solved(b)
-        ]
-
-    @property
+    @cached_property
     def agree(self) -> bool:
-        """Whether on every problem all proved bounds agree."""
-        return all(problem.agree for problem in self.problems)
+        """Whether on no problem two verified answers contradict each other."""
+        found: dict[tuple[str, str], list[Row]] = {}
+        for row in self.rows:
+            if row["status"] in SOLVED:
+                found.setdefault((row["set"], row["problem"]), []).append(row)
+        for rows in found.values():
+            if len({row["status"] for row in rows}) > 1:
+                return False
+            values = [(row["objective"], row["tolerance"]) for row in rows
+                      if row["status"] == "solved"]  # fmt: skip
+            for value, tol in values:
+                # a relative gap of tol on either side, residuals of that size beside it
+                if any(
+                    abs(value - other) > 10.0 * (tol + t) * (1.0 + abs(value) + abs(other))
+                    for other, t in values
+                ):
+                    return False
+        return True
 
-    @property
-    def backends(self) -> list[str]:
-        """All backends, in the order of the registry."""
-        known = registry.names()
-        found = dict.fromkeys(b for p in self.problems for b in [*p.runs, *p.refusals])
-        return sorted(found, key=lambda b: known.index(b) if b in known else len(known))
-
-    def write(self, folder: Any, *, command: str = "structopt.compare_backends(...)") -> list[Any]:
-        """Write CSV, Markdown and HTML into a folder; return the files."""
+    def write(self, folder: str | os.PathLike[str]) -> list[Path]:
+        """Write tables, figures and the page into a folder; return the files."""
         from structopt.lab.compare.files import files_of
 
-        return write_files(folder, files_of(self, command))
+        return write_files(folder, files_of(self))
+
+    @classmethod
+    def read(cls, *folders: str | os.PathLike[str]) -> Comparison:
+        """Return what some folders hold together: one, or those of several machines.
+
+        Raises
+        ------
+        FileFormatError
+            A folder holds no comparison, or one of another version.
+        """
+        rows: dict[str, Row] = {}
+        for folder in folders:
+            if not (Path(folder) / FILE).is_file():
+                raise FileFormatError(f"{folder} holds no comparison: there is no {FILE}.")
+            rows |= Store(folder).rows
+        return cls.of(rows.values())
+
+    @classmethod
+    def of(cls, rows: Any) -> Comparison:
+        """Sort stored rows into attempts, references and machines."""
+        done, other = cls([]), 0
+        for row in rows:
+            if "machine_id" in row and "versions" in row:
+                done.machines.append(row)
+            elif "reference" in row:
+                done.references.append(float(row["cpu"]))
+            elif row.get("version") == Attempts.version:
+                done.rows.append(row)
+            else:
+                other += 1
+        if other and not done.rows:
+            raise FileFormatError(
+                f"All {other} rows are of another version of this comparison: run it again."
+            )
+        if other:
+            done.left_out.append(f"{other} rows of another version of this comparison")
+        return done
 
 
-def compare_backends(
-    formulations: Sequence[str] | Mapping[str, Formulation] | None = None,
-    data: Sequence[str] | Mapping[str, tuple[Any, Any, Any]] | None = None,
-    backends: Sequence[str] | Mapping[str, Backend] | None = None,
+@checked
+def compare(
+    problems: Any = None,
+    solvers: Any = None,
     *,
+    tolerances: Sequence[float] | None = None,
+    time_limit: PositiveOrInfinite = 60.0,
+    memory_limit: float | None = 4.0,
+    repeats: Count = 1,
     quick: bool = False,
-    tol: float = 1e-2,
-    time_limit: float | None = None,
-    repeats: int | None = None,
-    sequences: bool = True,
-    report: Report | None = None,
+    out: Any = None,
+    rerun: bool = False,
+    rerun_timeouts: bool = False,
+    watch: Callable[..., None] | None = None,
 ) -> Comparison:
-    """Run every backend on every formulation and data set.
+    """Run every solver on every problem at every tolerance.
 
     Parameters
     ----------
-    formulations : names, or a mapping of names to formulations of your own, optional
-        Three by default; :data:`structopt.lab.compare.cases.FORMULATIONS` lists the names.
-    data : names, or a mapping of names to (structure, X, Y), optional
-        All of :data:`structopt.lab.compare.cases.DATA` by default, letters only where
-        ``STRUCTOPT_DATA`` has them.
-    backends : names, or a mapping of names to backends, optional
-        All by default.
+    problems : list, optional
+        Names of sets, folders, files, functions that yield CVXPY problems
+        (:mod:`structopt.lab.compare.sets`); training runs and sequences of masters by default.
+        `training` makes problems of formulations and data of one's own.
+    solvers : list or mapping, optional
+        Names, ``"file.py:Class"``, or objects with a method ``solve``
+        (:mod:`structopt.lab.compare.solvers`); all that are installed by default.
+    tolerances : list of float, optional
+        1e-3, 1e-6 and 1e-9; 1e-2 for training.
+    time_limit : float
+        CPU seconds an attempt, which a failure costs.
+    memory_limit : float, optional
+        GiB an attempt.
+    repeats : int
+        Repetitions, of which the median counts.
     quick : bool
-        Smaller data, fewer repetitions: under a minute.
-    tol : float
-        Relative certified gap.
-    time_limit : float, optional
-        CPU seconds a run; 5 if quick, else 20.
-    repeats : int, optional
-        Repetitions; 2 if quick, else 3.
-    sequences : bool
-        Whether to replay the sequence of masters warm and cold.
-    report : callable, optional
-        Told in words what is going on.
+        Smaller training data and masters.
+    out : path, optional
+        A folder that keeps every row; rows that it has are not run again.
+    rerun, rerun_timeouts : bool
+        Run all of them again, or those that were out of time.
+    watch : callable, optional
+        Told before each attempt, with a :class:`structopt.lab.harness.runner.Step`.
     """
-    repeats = (2 if quick else 3) if repeats is None else repeats
-    time_limit = (5.0 if quick else 20.0) if time_limit is None else time_limit
-    solvers = _solvers(backends)
-    chosen = _formulations(formulations)
-    sets, left_out = _data(data, quick)
-    cases = [
-        Case(name, data_name, formulation, given, solvers)
-        for data_name, given in sets.items()
-        for name, formulation in chosen.items()
-    ]
-    masters = (4 if quick else 8) if sequences else 0
-    watch: Watch = lambda step: report(step.label) if report is not None else None  # noqa: E731
-    done = compare_cases(cases, tol, time_limit, repeats, masters=masters, watch=watch)
-    done.left_out = left_out
+    found, who = gathered(problems, quick=quick), named(solvers)
+    if tolerances is not None and not all(0 < tol < 1 for tol in tolerances):
+        raise InvalidInputError(f"Tolerances must lie between 0 and 1; got {list(tolerances)}.")
+    study = Attempts(found.problems, who, tolerances, time_limit, memory_limit, repeats)
+    store = Store(out) if out is not None else None
+    cells = study.cells()
+    if store is not None:
+        for key in keys_of(study, cells):
+            late = store.rows.get(key, {}).get("status") == "out of time"
+            if rerun or (rerun_timeouts and late):
+                store.rows.pop(key, None)
+    machine = lock()
+    key = fingerprint("machine", 1, {"id": machine["machine_id"], "command": machine["command"]})
+    if store is not None and key not in store.rows:
+        store.add(key, {}, machine)
+    study.machine = machine["machine_id"]
+    outcome = run(study, cells, store=store, watch=watch or (lambda step: None))
+    kept = [] if store is None else [row for row in store.rows.values() if "versions" in row]
+    done = Comparison.of([*outcome.rows, *(kept or [machine])])
+    done.left_out += found.left_out
+    done.interrupted = outcome.interrupted
     return done
 
 
-def compare_cases(
-    cases: Sequence[Case],
-    tol: float,
-    time_limit: float,
-    repeats: int,
-    *,
-    masters: int = 0,
-    watch: Watch = lambda step: None,
-) -> Comparison:
-    """Run the backends of every case in turns; ``masters`` of each are solved again, if any."""
-    if repeats < 1 or not time_limit > 0:
-        raise InvalidInputError(
-            f"repeats must be >= 1 and time_limit > 0; got {repeats} and {time_limit}."
-        )
-    study, machine = Backends(cases, tol, time_limit, repeats, masters), Machine.here()
-    outcome = run(study, study.cells(), watch=watch)
-    if outcome.interrupted:
-        raise KeyboardInterrupt
-    problems = [Problem(c.formulation, c.data, c.given.size, time_limit) for c in cases]
-    for cell, why in outcome.left_out:
-        problem = problems[cell["case"]]
-        problem.refusals[cell["backend"]] = why.partition(" Backends that take it")[0]
-    for row in outcome.rows:
-        problem = problems[row["case"]]
-        if "replay" in row:
-            problem.replay = row["replay"]
-        else:
-            problem.runs.setdefault(row["backend"], []).append(row["run"])
-    return Comparison(problems, tol, time_limit, repeats, machine)
+class Attempts(Study):
+    """The study: a cell is one attempt, or one timing of the reference problem."""
 
+    name, version = "compare", 2
 
-@dataclass
-class Backends(Study):
-    """The study: a cell is one repetition by one backend, or the masters again, warm and cold."""
-
-    name = "compare"
-    excuses: ClassVar[tuple[type[Exception], ...]] = (IncompatibleError,)
-
-    cases: Sequence[Case]
-    tol: float
-    time_limit: float
-    repeats: int
-    masters: int = 0
-
-    def __post_init__(self) -> None:
-        self._takers: dict[int, dict[str, Any]] = {}
+    def __init__(
+        self, problems: Sequence[Problem], solvers: Mapping[str, Solver],
+        tolerances: Sequence[float] | None, limit: float, memory: float | None, repeats: int,
+    ) -> None:  # fmt: skip
+        self.solvers, self.tolerances = solvers, tolerances
+        self.limit, self.memory, self.repeats = limit, memory, repeats
+        self._facts = {(p.group, p.name): p.facts() for p in problems}
+        self._problems = {(p.group, p.name): p for p in problems}
+        self.machine = ""
 
     def cells(self) -> list[Cell]:
-        """Return the cells of all cases, one after the other."""
+        """Return the attempts problem by problem, solvers in turns, the reference in between."""
         found: list[Cell] = []
-        for number, case in enumerate(self.cases):
-            found += in_turns([{"case": number, "backend": b} for b in case.backends], self.repeats)
-            found += [{"case": number, "masters": self.masters}] if self.masters else []
-        return found
+        for where, facts in self._facts.items():
+            own = TRAINING if facts["kind"] == "training" else TOLERANCES
+            for tolerance in self.tolerances or own:
+                found += in_turns(
+                    [self._cell(where, facts, name, tolerance) for name in self.solvers],
+                    self.repeats,
+                )
+        with_references: list[Cell] = [{"reference": 0}]
+        for number, cell in enumerate(found, start=1):
+            with_references.append(cell)
+            if number % EVERY == 0 or number == len(found):
+                with_references.append({"reference": len(with_references)})
+        return with_references
+
+    def _cell(self, where: tuple[str, str], facts: Cell, solver: str, tolerance: float) -> Cell:
+        settings = self.solvers[solver].settings(tolerance)
+        return {
+            "version": self.version, "set": where[0], "problem": where[1], **facts,
+            "solver": solver, "tolerance": tolerance, "settings": settings,
+            "limit": self.limit, "memory": self.memory,
+        }  # fmt: skip
 
     def label(self, cell: Cell) -> str:
         """Name a cell in the progress line."""
-        case = self.cases[cell["case"]]
-        what = "the masters again, warm and cold"
-        if "backend" in cell:
-            what = f"{cell['backend']}, repetition {cell['turn'] + 1} of {self.repeats}"
-        return f"{case.formulation} on {case.data}: {what}"
-
-    def warm_up(self, cell: Cell) -> None:
-        """Run two rounds, so that compiled loops are ready before time is taken."""
-        if "backend" not in cell:
-            return
-        backend = self.cases[cell["case"]].backends[cell["backend"]]
-        first = self.method(cell, backend, max_iter=2, time_limit=self.time_limit)
-        self._takers.setdefault(cell["case"], {})[cell["backend"]] = backend
-        _guarded(first)
+        if "reference" in cell:
+            return "the reference problem"
+        return f"{cell['problem']}: {cell['solver']} to {cell['tolerance']:g}"
 
     def run(self, cell: Cell) -> dict[str, Any]:
-        """Solve once, or replay."""
-        case, takers = self.cases[cell["case"]], self._takers.get(cell["case"], {})
-        if "backend" not in cell:
-            if not takers:
-                return {"replay": None}
-            most = {"masters": cell["masters"], "time_limit": self.time_limit}
-            return {"replay": replay(partial(self.method, cell), takers, **most)}
-        start, clock = time.process_time(), CpuLimit(self.time_limit)
-        method = self.method(
-            cell, takers[cell["backend"]], time_limit=PATIENCE * self.time_limit, callbacks=[clock]
-        )
-        result, reason = _guarded(method)
-        cpu, right = time.process_time() - start, math.nan
-        if result is not None:
-            reason = _why_not(result, cpu, self.time_limit)
-            if case.given.test is not None:
-                wrong = error_percent(case.given.fitted, result.weights, *case.given.test)
-                right = 100.0 - wrong
-        return {"run": Run(cpu, result, reason, right)}
-
-    def method(self, cell: Cell, backend: Any, **options: Any) -> CuttingPlane:
-        """Return a cutting-plane run of a case that has not begun."""
-        case = self.cases[cell["case"]]
-        return CuttingPlane(
-            case.given.fitted, case.objective, case.given.encoded, backend=backend, tol=self.tol,
-            **options,
-        )  # fmt: skip
+        """Attempt a problem in a process of its own."""
+        if "reference" in cell:
+            job = partial(reference().attempt, named(["highs"])["highs"], 1e-6, 60.0)
+            return {"cpu": isolated(job, seconds=60.0).value["cpu"]}
+        problem = self._problems[cell["set"], cell["problem"]]
+        solver, tolerance = self.solvers[cell["solver"]], cell["tolerance"]
+        where = {"machine": self.machine}
+        if refusal := problem.refusal(solver):
+            return {"status": "refused", "message": refusal, **where}
+        job = partial(problem.attempt, solver, tolerance, self.limit)
+        ended = isolated(job, seconds=self.limit, memory=self.memory)
+        if ended.how == "done":
+            numbers: dict[str, Any] = ended.value
+            return numbers | where
+        how = "failed" if ended.how == "error" else ended.how
+        return {"status": how, "claim": "", "message": ended.message, **where}
 
 
-def _why_not(result: Result, cpu: float, limit: float) -> str:
-    if cpu > limit or result.status in ("callback", "time_limit"):
-        return f"not within {limit:g} CPU seconds (gap {result.certificate.relative_gap:.1e})"
-    if not result.certificate.certified:
-        return f"{result.status}, not certified (gap {result.certificate.relative_gap:.1e})"
-    rescues = len(result.rescued)
-    return f"the reference solved {rescues} rounds instead" if rescues else ""
+def reference() -> Problem:
+    """Return the problem that is timed again and again: a dense random LP."""
+    rng = np.random.default_rng(0)
+    A, inside = rng.standard_normal((300, 200)), rng.random(200)
+    free = np.full(300, np.inf)
+    P = sp.csr_array((200, 200))
+    sides = (A @ inside - 1.0, free, np.zeros(200), np.full(200, 10.0))
+    return Single("reference", "", programme(P, rng.random(200), A, *sides))
 
 
-def _guarded(method: CuttingPlane) -> tuple[Result | None, str]:
-    """Solve; an error that structopt raises on purpose is an outcome like any other."""
-    try:
-        return method.solve(), ""
-    except StructoptError as error:
-        return None, f"{type(error).__name__}: {error}"
-
-
-# ---------------------------------------------------------------------- what was asked for
-def _solvers(backends: Sequence[str] | Mapping[str, Backend] | None) -> dict[str, Any]:
-    if isinstance(backends, Mapping):
-        return dict(backends)
-    names = registry.names() if backends is None else list(backends)
-    for name in names:
-        registry.make(name)  # an unknown name is refused before any work
-    return {name: name for name in names}
-
-
-def _formulations(
-    formulations: Sequence[str] | Mapping[str, Formulation] | None,
-) -> dict[str, Formulation]:
-    if isinstance(formulations, Mapping):
-        return dict(formulations)
-    names = DEFAULT if formulations is None else formulations
-    return {name: _known(name, FORMULATIONS, "formulation")() for name in names}
-
-
-def _data(
-    data: Sequence[str] | Mapping[str, tuple[Any, Any, Any]] | None, quick: bool
-) -> tuple[dict[str, Data], list[str]]:
-    if isinstance(data, Mapping):
-        return {name: Data(*given) for name, given in data.items()}, []
-    found, left_out = {}, []
-    for name in DATA if data is None else data:
-        try:
-            found[name] = _known(name, DATA, "data set")(quick)
-        except MissingDataError:
-            if data is not None:  # asked for by name
-                raise
-            left_out.append(f"{name}, which STRUCTOPT_DATA does not have")
-    return found, left_out
-
-
-def _known(name: str, table: Mapping[str, Any], what: str) -> Any:
-    if name not in table:
-        raise InvalidInputError(f"Unknown {what} {name!r}; choose from {list(table)}.")
-    return table[name]
+def lock() -> dict[str, Any]:
+    """Return what a comparison was made with: machine, versions, BLAS, threads, command."""
+    machine = asdict(Machine.here())
+    blas = [
+        {
+            key: pool.get(key)
+            for key in ("internal_api", "version", "num_threads", "threading_layer")
+        }
+        for pool in threadpool_info()
+    ]
+    fixed = {key: machine[key] for key in ("processor", "system", "cores", "python", "versions")}
+    ident = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8]
+    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    return {"machine_id": ident, **machine, "libraries": blas, "command": command}

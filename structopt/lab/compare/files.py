@@ -1,73 +1,107 @@
-"""A comparison as files: ``compare.csv`` (every run), tables as Markdown and CSV, and a page."""
+r"""A comparison as files: one table (CSV, Parquet), Markdown, LaTeX, figures (SVG, PDF), a page.
+
+>>> [name for name, _ in SCHEMA][:4]
+['set', 'problem', 'kind', 'rows']
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import io
+import json
+import logging
+from typing import Any
 
-import numpy as np
-
+from structopt.errors import MissingDependencyError
+from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.figures import figures
 from structopt.lab.compare.page import comparison_page
-from structopt.lab.compare.tables import LIMITATIONS, cpu_split, sequence_tables, tables
-from structopt.lab.harness.output import csv_of, markdown
+from structopt.lab.compare.tables import LIMITATIONS, remarks, tables
+from structopt.lab.harness.drawing import drawn
+from structopt.lab.harness.output import csv_of
 
-if TYPE_CHECKING:
-    from structopt.lab.compare.compare import Comparison, Run
+logger = logging.getLogger(__name__)
+
+SCHEMA: tuple[tuple[str, str], ...] = (
+    ("set", "where the problem comes from"),
+    ("problem", "its name"),
+    ("kind", "LP, QP, a sequence of either, or training"),
+    ("rows", "of the programme, of the last master, or examples"),
+    ("columns", "of the programme, or weights"),
+    ("nonzeros", "of A and P"),
+    ("masters", "how many, for a sequence"),
+    ("digest", "of all its numbers: equal problems have equal digests"),
+    ("solver", "name"),
+    ("settings", "what the tolerance was turned into, as JSON"),
+    ("tolerance", "asked for"),
+    ("limit", "CPU seconds"),
+    ("memory", "GiB"),
+    ("turn", "repetition, from 0"),
+    ("status", "solved, infeasible, unbounded (proved); unproved, wrong, not converged, out of "
+               "time, out of memory, crashed, failed, refused"),
+    ("claim", "what the solver said"),
+    ("cpu", "CPU seconds of the solver's call, or of all its calls"),
+    ("error", "the largest of the residuals and the gap, by our check"),
+    ("primal_residual", "relative"),
+    ("dual_residual", "relative"),
+    ("gap", "relative"),
+    ("objective", "at the answer"),
+    ("lower_bound", "from the multipliers"),
+    ("iterations", "in the solver's unit; rounds of training"),
+    ("oracle_cpu", "training only, as the next three: CPU seconds, divided as the wall time was"),
+    ("lift_cpu", ""),
+    ("solve_cpu", ""),
+    ("other_cpu", ""),
+    ("machine", "which of the machines on the page"),
+    ("message", "the solver's words, or why it ended"),
+)  # fmt: skip
+"""The columns of ``compare.csv`` and ``compare.parquet``."""
 
 
-def files_of(done: Comparison, command: str) -> dict[str, str | bytes]:
-    """Return ``compare.csv``, ``compare-sequences.csv``, ``compare.md`` and ``compare.html``."""
-    text = markdown("Solver comparison", tables(done), command=command, machine=done.machine)
-    limits = "\n".join(f"- {limit}" for limit in LIMITATIONS)
+def files_of(done: Comparison) -> dict[str, str | bytes]:
+    """Return all files; pictures and Parquet only where matplotlib and pyarrow are installed."""
+    rows = [{name: row.get(name) for name, _ in SCHEMA} for row in done.rows]
+    every = tables(done)
     files: dict[str, str | bytes] = {
-        "compare.csv": csv_of(every_run(done)),
-        "compare.md": f"{text}\n### Limitations\n\n{limits}\n",
-        "compare.html": comparison_page(done, command=command),
+        "compare.csv": csv_of(rows),
+        "compare.md": _markdown(done),
+        "compare.tex": "\n".join(table.latex() for table in every),
     }
-    for table in sequence_tables(done):
-        files["compare-sequences.csv"] = table.csv()
+    pictures: dict[str, bytes] = {}
+    try:
+        for name, figure in figures(done).items():
+            pictures[name] = drawn(figure, "svg")
+            files[f"{name}.pdf"] = drawn(figure, "pdf")
+    except MissingDependencyError as error:
+        logger.warning("%s", error)
+    files |= {f"{name}.svg": picture for name, picture in pictures.items()}
+    files["compare.html"] = comparison_page(done, pictures)
+    parquet = _parquet(rows, done)
+    if parquet is not None:
+        files["compare.parquet"] = parquet
     return files
 
 
-def every_run(done: Comparison) -> list[dict[str, Any]]:
-    """Return every repetition of every backend, refusals included."""
-    rows: list[dict[str, Any]] = []
-    for problem in done.problems:
-        key = {"formulation": problem.formulation, "data": problem.data}
-        for backend, runs in problem.runs.items():
-            for repetition, run in enumerate(runs, start=1):
-                rows.append(
-                    key
-                    | {
-                        "backend": backend,
-                        "repetition": repetition,
-                        "outcome": "failed" if run.reason else "solved",
-                        "cpu_seconds": run.cpu,
-                        "cost": problem.time_limit if run.reason else run.cpu,
-                    }
-                    | _numbers(run)
-                    | {"reason": run.reason}
-                )
-        rows += [
-            key | {"backend": b, "outcome": "refused", "reason": why}
-            for b, why in problem.refusals.items()
-        ]
-    return rows
+def _markdown(done: Comparison) -> str:
+    made = [f"`{m['command']}` on {m['date']}: {m['processor']}, {m['cores']} cores, "
+            f"{m['system']}, Python {m['python']}" for m in done.machines]  # fmt: skip
+    head = ["# Solver comparison", *made, *remarks(done)]
+    limits = "\n".join(f"- {limit}" for limit in LIMITATIONS)
+    body = "\n".join(table.markdown() for table in tables(done))
+    return "\n\n".join(head) + f"\n\n{body}\n### Limitations\n\n{limits}\n"
 
 
-def _numbers(run: Run) -> dict[str, Any]:
-    result = run.result
-    if result is None:
-        return {}
-    c, history = result.certificate, result.history
-    return {
-        "wall_seconds": result.seconds,
-        "objective": c.primal,
-        "lower_bound": c.dual,
-        "relative_gap": c.relative_gap,
-        "rounds": len(history),
-        "cuts_added": sum(r.cuts_added for r in history),
-        "cuts_dropped": sum(r.cuts_dropped for r in history),
-        "nonzeros": int(np.count_nonzero(result.weights)),
-        **{f"{what}_seconds": seconds for what, seconds in cpu_split(run).items()},
-        "solver": result.solver,
-    }
+def _parquet(rows: list[dict[str, Any]], done: Comparison) -> bytes | None:
+    """Return the rows as Parquet, machines and references in its metadata."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError:
+        logger.warning('No Parquet: pip install "structopt-margin[compare]" for pyarrow.')
+        return None
+    plain = [{k: json.dumps(v) if isinstance(v, dict) else v for k, v in r.items()} for r in rows]
+    extra = {"machines": done.machines, "references": done.references}
+    table = pa.Table.from_pylist(plain)
+    table = table.replace_schema_metadata({"structopt": json.dumps(extra)})
+    buffer = io.BytesIO()
+    pq.write_table(table, buffer)
+    return buffer.getvalue()

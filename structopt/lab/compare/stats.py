@@ -1,113 +1,149 @@
-r"""What is made of measured times: shifted geometric means, rankings and performance profiles.
+r"""What is made of rows: costs, shifted geometric means, performance profiles, true claims.
 
-The cost of backend s on problem p is the median of its CPU seconds, and a failure costs the time
+The cost of solver s on problem p is the median of its CPU seconds, and a failure costs the time
 limit. Over problems p,
 
     mean_s = exp(mean_p log(t_ps + shift)) - shift,
     rho_s(tau) = share of p with t_ps <= tau min_s' t_ps'.
 
-References: J. J. More and E. D. Dolan, "Benchmarking optimization software with performance
+References: E. D. Dolan and J. J. More, "Benchmarking optimization software with performance
 profiles" (2002); the rules are those of S. Caron et al., "qpbenchmark".
 
 >>> round(shifted_mean([1.0, 1.0]), 6)
 1.0
->>> ranking({("M3N", "a", "fast"): 1.0, ("M3N", "a", "slow"): 2.0})
-{'M3N': [('fast', 1.0), ('slow', 2.0)]}
 """
 
 from __future__ import annotations
 
-import csv
 import math
-import os
 import statistics
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from itertools import combinations
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
 
-from structopt.errors import FileFormatError
+from structopt.lab.compare.compare import SOLVED
+from structopt.lab.harness.study import Row
 
 SHIFT = 0.1
 """Seconds. Keeps the smallest problems, whose times are mostly noise, from deciding."""
 
-Costs = Mapping[tuple[str, str, str], float]
-"""Seconds by (formulation, data, backend); what a backend does not take is not there."""
 
+@dataclass(frozen=True)
+class Cost:
+    """A solver on a problem at a tolerance.
 
-def shifted_mean(seconds: Iterable[float], shift: float = SHIFT) -> float:
-    """Return the shifted geometric mean."""
-    return math.exp(statistics.fmean(math.log(s + shift) for s in seconds)) - shift
-
-
-def ranking(costs: Costs) -> dict[str, list[tuple[str, float]]]:
-    """Return (backend, shifted mean) by formulation, best first.
-
-    Backends are ranked within a formulation only, where all that take it solved the same problems.
+    Attributes
+    ----------
+    seconds : float
+        Median of the repetitions, a failure at the limit.
+    solved : bool
+        Whether every repetition was.
+    error : float
+        The largest error of the repetitions; infinite without an answer.
     """
-    seconds: dict[str, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for (formulation, _, backend), cost in costs.items():
-        seconds[formulation][backend].append(cost)
+
+    seconds: float
+    solved: bool
+    error: float
+
+
+Costs = dict[str, dict[str, Cost]]
+"""By solver and problem; what a solver does not take is not there."""
+
+
+def slices(rows: Iterable[Row]) -> dict[tuple[str, float], Costs]:
+    """Return costs by set and tolerance: only within one are solvers compared."""
+    found: dict[tuple[str, float], dict[str, dict[str, list[Row]]]] = {}
+    for row in rows:
+        if row["status"] == "refused":
+            continue
+        part = found.setdefault((row["set"], row["tolerance"]), {})
+        part.setdefault(row["solver"], defaultdict(list))[row["problem"]].append(row)
     return {
-        formulation: sorted(
-            ((backend, shifted_mean(times)) for backend, times in backends.items()),
-            key=lambda pair: pair[1],
-        )
-        for formulation, backends in seconds.items()
+        key: {
+            solver: {name: cost_of(runs) for name, runs in problems.items()}
+            for solver, problems in part.items()
+        }
+        for key, part in found.items()
     }
 
 
-def profile(costs: Costs, failed: Iterable[tuple[str, str, str]]) -> dict[str, list[float]]:
-    """Return by backend the sorted ratios to the best on each problem it takes; failures infinite.
+def cost_of(runs: Sequence[Row]) -> Cost:
+    """Return the cost of some repetitions."""
+    solved = [row["status"] in SOLVED for row in runs]
+    seconds = statistics.median(
+        float(row["cpu"]) if fine else float(row["limit"])
+        for row, fine in zip(runs, solved, strict=True)
+    )
+    return Cost(seconds, all(solved), max(_error(row) for row in runs))
 
-    >>> costs = {("f", "a", "x"): 1.0, ("f", "a", "y"): 3.0, ("f", "b", "x"): 1.0}
-    >>> profile(costs, [("f", "b", "x")])
+
+def _error(row: Row) -> float:
+    if row["status"] in ("infeasible", "unbounded"):
+        return 0.0
+    value = row.get("error")
+    return math.inf if value is None else float(value)
+
+
+def shifted_mean(seconds: Iterable[float], shift: float = SHIFT) -> float:
+    """Return the shifted geometric mean; NaN of nothing."""
+    logs = [math.log(s + shift) for s in seconds]
+    return math.exp(statistics.fmean(logs)) - shift if logs else math.nan
+
+
+def common(costs: Costs) -> set[str]:
+    """Return the problems that every solver solved which takes any."""
+    solved = [{n for n, cost in problems.items() if cost.solved} for problems in costs.values()]
+    return set.intersection(*solved) if solved else set()
+
+
+def mean_error(problems: dict[str, Cost], tolerance: float) -> float:
+    """Return the geometric mean of the errors of what was answered, floored at the tolerance.
+
+    Without the floor a solver that happens to be exact on some problems would hide its failures.
+    """
+    errors = [max(c.error, tolerance) for c in problems.values() if math.isfinite(c.error)]
+    return math.exp(statistics.fmean(map(math.log, errors))) if errors else math.nan
+
+
+def profile(costs: Costs) -> dict[str, list[float]]:
+    """Return by solver the sorted ratios to the best on each problem it takes; failures infinite.
+
+    >>> one, three = Cost(1.0, True, 0.0), Cost(3.0, True, 0.0)
+    >>> profile({"x": {"a": one, "b": Cost(9.0, False, 1.0)}, "y": {"a": three}})
     {'x': [1.0, inf], 'y': [3.0]}
     """
-    lost = set(failed)
-    best: dict[tuple[str, str], float] = defaultdict(lambda: math.inf)
-    for key, cost in costs.items():
-        if key not in lost:
-            best[key[:2]] = min(best[key[:2]], cost)
-    ratios: dict[str, list[float]] = defaultdict(list)
-    for key, cost in costs.items():
-        ratios[key[2]].append(math.inf if key in lost else cost / max(best[key[:2]], 1e-9))
-    return {backend: sorted(values) for backend, values in ratios.items()}
+    best: dict[str, float] = defaultdict(lambda: math.inf)
+    for problems in costs.values():
+        for name, cost in problems.items():
+            if cost.solved:
+                best[name] = min(best[name], cost.seconds)
+    return {
+        solver: sorted(
+            max(cost.seconds, 1e-9) / max(best[name], 1e-9) if cost.solved else math.inf
+            for name, cost in problems.items()
+        )
+        for solver, problems in costs.items()
+    }
 
 
-def order_changes(before: Costs, after: Costs) -> tuple[int, list[str]]:
-    """Return how many pairs of backends both runs rank, and which of them changed places.
-
-    >>> one = {("M3N", "a", "x"): 1.0, ("M3N", "a", "y"): 1.1}
-    >>> two = {("M3N", "a", "x"): 1.0, ("M3N", "a", "y"): 0.9}
-    >>> order_changes(one, two)
-    (1, ['M3N: x before y by 1.10 times, then y before x by 1.11 times'])
-    """
-    pairs, changed = 0, []
-    then = {f: dict(ranked) for f, ranked in ranking(before).items()}
-    for formulation, ranked in ranking(after).items():
-        old = then.get(formulation, {})
-        now = [(backend, mean) for backend, mean in ranked if backend in old]
-        for (quick, mean), (slow, other) in combinations(now, 2):
-            pairs += 1
-            if old[slow] < old[quick]:
-                changed.append(
-                    f"{formulation}: {slow} before {quick} by {old[quick] / old[slow]:.2f} times, "
-                    f"then {quick} before {slow} by {other / mean:.2f} times"
-                )
-    return pairs, changed
+def claims(rows: Iterable[Row]) -> dict[tuple[str, float], tuple[int, int]]:
+    """Return by solver and tolerance how many answers it called optimal, and how many were."""
+    found: dict[tuple[str, float], tuple[int, int]] = {}
+    for row in rows:
+        if row.get("claim") == "optimal":
+            made, true = found.get((row["solver"], row["tolerance"]), (0, 0))
+            # what came late was true all the same
+            right = _error(row) <= row["tolerance"]
+            found[row["solver"], row["tolerance"]] = made + 1, true + right
+    return found
 
 
-def read_costs(path: str | os.PathLike[str]) -> dict[tuple[str, str, str], float]:
-    """Read the costs of an earlier comparison from its ``compare.csv``."""
-    costs: dict[tuple[str, str, str], list[float]] = defaultdict(list)
-    with open(path, encoding="utf-8", newline="") as file:
-        try:
-            for row in csv.DictReader(file):
-                if row["cost"]:
-                    key = (row["formulation"], row["data"], row["backend"])
-                    costs[key].append(float(row["cost"]))
-        except (csv.Error, KeyError, TypeError, ValueError) as error:
-            raise FileFormatError(
-                f"{path} is not a file of `structopt compare`: {error}."
-            ) from None
-    return {key: statistics.median(values) for key, values in costs.items()}
+def by_status(rows: Iterable[Row]) -> dict[str, dict[str, int]]:
+    """Return how often each status occurs, by solver."""
+    found: dict[str, dict[str, int]] = {}
+    for row in rows:
+        counts: dict[str, Any] = found.setdefault(row["solver"], {})
+        counts[row["status"]] = counts.get(row["status"], 0) + 1
+    return found

@@ -1,194 +1,160 @@
-r"""A comparison as tables: who ranks where, what each run cost, what warm starts gain.
-
->>> LIMITATIONS[0].startswith("Small")
-True
-"""
+"""A comparison as tables: who solves what, whose claims are true, what a tolerance means."""
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
-from structopt.lab.compare.stats import SHIFT, ranking
+from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.stats import (
+    SHIFT,
+    Costs,
+    by_status,
+    claims,
+    common,
+    mean_error,
+    shifted_mean,
+    slices,
+)
+from structopt.lab.harness.study import every
 from structopt.lab.harness.table import Table
-from structopt.report.series import TimeSplit
 
-if TYPE_CHECKING:
-    from structopt.lab.compare.compare import Comparison, Problem, Run
-    from structopt.lab.compare.sequences import Timing
-
-REFUSED = "does not take it"
+UNSTEADY = 0.1
+"""Variation of the reference's times above which a comparison says so."""
 
 LIMITATIONS = (
-    "Small problems: sizes and tolerance let the slowest backend finish within the limit. What "
-    "wins here need not win on ten thousand examples.",
-    "One machine, one thread. CPU seconds forgive other load, but caches and clock rates are "
-    "shared: times within some ten percent of one another are ties.",
-    "What is measured is structopt's backend, with its options and its warm starts, and not the "
-    "bare solver; the reference backend `cvxpy` also rebuilds the problem in every round.",
-    "One constant a formulation: easier and harder problems (smaller and larger C) are missing.",
-    "The parts oracle, lift, solve are measured in wall time; their shares are applied to the CPU "
-    "seconds. The rest is mostly CVXPY compiling the master, once a run.",
-    "Backends that draw at random, or hand over to an exact one at the end, are taken as they are; "
-    "the column `solver` of the CSV says who solved what.",
-    "A sequence is measured once a comparison, and its masters are judged by lower bounds only.",
+    "One machine and one thread. CPU seconds forgive other load, but caches and clock rates are "
+    "shared: times within the variation of the reference problem are ties.",
+    "Solvers are called with their defaults, but for tolerance, time and iteration limits; a "
+    "solver that is tuned to a set can be faster.",
+    "Backends (small letters) are measured with what surrounds their solver; solvers of CVXPY "
+    "(capitals) without CVXPY's own work.",
+    "Sequences of masters are warm for backends that keep a model, and cold for all others.",
+    "A success needs all of primal residual, dual residual and gap. A solver that is asked for "
+    "less, such as a gap alone, may have stopped where its own criteria were met.",
 )
 
 
 def tables(done: Comparison) -> list[Table]:
-    """Return ranking, problems, split and sequences."""
-    return [ranking_table(done), cost_table(done), split_table(done), *sequence_tables(done)]
+    """Return all tables."""
+    found = [ranking_table(key, costs) for key, costs in slices(done.rows).items()]
+    found += [claims_table(done), status_table(done), tolerance_table(done)]
+    found += [cost_table(key, costs) for key, costs in slices(done.rows).items()]
+    return found + split_tables(done)
 
 
-def ranking_table(done: Comparison) -> Table:
-    """Return shifted means by formulation and backend, best first."""
-    failed = done.failed
-    rows = []
-    for formulation, ranked in ranking(done.costs).items():
-        best = ranked[0][1]
-        for place, (backend, mean) in enumerate(ranked, start=1):
-            solved = sum(
-                (formulation, p.data, backend) not in failed
-                for p in done.problems
-                if p.formulation == formulation and backend in p.runs
-            )
-            n = sum(p.formulation == formulation and backend in p.runs for p in done.problems)
-            rows.append(
-                (formulation, backend, f"{place}", f"{solved} of {n}", f"{mean:.3f}",
-                 f"{mean / max(best, 1e-9):.2f}")
-            )  # fmt: skip
+def ranking_table(key: tuple[str, float], costs: Costs) -> Table:
+    """Return solvers of one set at one tolerance, best mean first."""
+    both, rows = common(costs), []
+    means = {s: shifted_mean(c.seconds for c in problems.values()) for s, problems in costs.items()}
+    best = min(means.values())
+    for solver in sorted(costs, key=lambda s: means[s]):
+        problems = costs[solver]
+        solved = sum(cost.solved for cost in problems.values())
+        shared = shifted_mean(problems[name].seconds for name in both)
+        rows.append(
+            (solver, f"{solved} of {len(problems)}", f"{means[solver]:.3f}",
+             f"{means[solver] / max(best, 1e-9):.2f}", _number(shared, ".3f"),
+             _number(mean_error(problems, key[1]), ".1e"))
+        )  # fmt: skip
     return Table(
-        "Ranking",
-        ("formulation", "backend", "place", "solved", "CPU s", "ratio to best"),
+        f"{key[0]} at {key[1]:g}",
+        ("solver", "solved", "mean CPU s", "ratio to best", "mean, all solved", "mean error"),
         tuple(rows),
         (
-            f"Shifted geometric mean over the data sets (shift {SHIFT:g} s) of the median of "
-            f"{done.repeats} repetitions; solved means a certified relative gap of {done.tol:g}; a "
-            f"failure costs {done.time_limit:g} s.",
+            f"Shifted geometric means (shift {SHIFT:g} s), failures at the limit; beside it over "
+            f"the {len(both)} problems that all solved. A solver is ranked by what it takes. "
+            "Errors are floored at the tolerance before the geometric mean.",
         ),
     )
 
 
-def cost_table(done: Comparison) -> Table:
-    """Return CPU seconds by problem and backend."""
+def claims_table(done: Comparison) -> Table:
+    """Return how many answers that were called optimal are, by our check."""
+    found, tolerances = claims(done.rows), sorted(every(done.rows, "tolerance"), reverse=True)
     rows = []
-    for problem in done.problems:
-        cells = (_cost(problem, backend) for backend in done.backends)
-        rows.append((f"{problem.formulation}, {problem.data}", *cells))
-    notes = ["CPU seconds. " + _sizes(done)]
-    reasons = {f"{b}: {why}" for p in done.problems for b, why in p.refusals.items()}
-    notes += [f"{REFUSED}: " + " ".join(sorted(reasons))] if reasons else []
-    failures = [
-        f"{p.formulation}, {p.data}, {b}: {next(r.reason for r in p.runs[b] if r.reason)}"
-        for p in done.problems
-        for b in p.runs
-        if not p.solved(b)
-    ]
-    notes += ["Failures: " + "; ".join(failures) + "."] if failures else ["No failures."]
-    handed = [
-        f"{p.formulation}, {p.data}: {result.solver}"
-        for p in done.problems
-        for result in p.results.values()
-        if result.finisher is not None
-    ]
-    notes += ["Finished by another backend: " + "; ".join(handed) + "."] if handed else []
-    notes.append(
-        "On every problem the bounds that the backends prove agree."
-        if done.agree
-        else "THE BACKENDS DISAGREE: a proved lower bound exceeds another's objective."
-    )
-    notes += [f"Left out: {reason}." for reason in done.left_out]
-    return Table("CPU seconds", ("problem", *done.backends), tuple(rows), tuple(notes))
-
-
-def _cost(problem: Problem, backend: str) -> str:
-    if backend in problem.refusals:
-        return REFUSED
-    return f"{problem.cost(backend):.3f}" if problem.solved(backend) else "failed"
-
-
-def _sizes(done: Comparison) -> str:
-    return "; ".join({f"{p.data}: {p.size}": None for p in done.problems}) + "."
-
-
-def split_table(done: Comparison) -> Table:
-    """Return where the time of each whole run went, and how well it predicts, if that is known."""
-    rows = []
-    tested = any(not math.isnan(r.right) for p in done.problems for b in p.runs for r in p.runs[b])
-    for problem in done.problems:
-        for backend in problem.runs:
-            run = problem.middle(backend)
-            if run.result is None:
-                continue
-            c = run.result.certificate
-            rows.append(
-                (
-                    f"{problem.formulation}, {problem.data}",
-                    backend,
-                    *(f"{seconds:.3f}" for seconds in cpu_split(run).values()),
-                    f"{len(run.result.history)}",
-                    f"{sum(r.cuts_added for r in run.result.history)}",
-                    f"{c.primal:.6g}",
-                    f"{c.relative_gap:.1e}",
-                    "yes" if c.certified else "no",
-                    *([f"{run.right:.1f}"] if tested else []),
-                )
-            )
+    for solver in every(done.rows, "solver"):
+        cells = [found.get((solver, tol)) for tol in tolerances]
+        if any(cells):
+            rows.append((solver, *(f"{c[1]} of {c[0]}" if c else "-" for c in cells)))
     return Table(
-        "Whole runs: where the time went",
-        ("problem", "backend", "oracle", "lift", "solve", "other", "rounds", "cuts", "objective",
-         "gap", "certified", *(["test %"] if tested else [])),
+        "Claims that were true",
+        ("solver", *(f"at {tol:g}" for tol in tolerances)),
         tuple(rows),
-        ("CPU seconds of the middle repetition, divided as the wall time was. " + _sizes(done),),
+        ("Of the answers that a solver called optimal, those within the tolerance by our check on "
+         "the original problem.",),
     )  # fmt: skip
 
 
-def cpu_split(run: Run) -> dict[str, float]:
-    """Return CPU seconds by what they went to: the run's own, divided as its wall time was."""
-    if run.result is None:
-        return {}
-    split = TimeSplit.of(run.result)
-    return {what: run.cpu * seconds / max(split.total, 1e-12) for what, seconds in split.items()}
-
-
-def sequence_tables(done: Comparison) -> list[Table]:
-    """Return the sequences of masters, warm against cold; nothing if none was replayed."""
-    rows, left_out = [], set()
-    for problem in done.problems:
-        if problem.replay is None:
-            continue
-        r = problem.replay
-        left_out |= {f"{b} ({why})" for b, why in r.left_out.items()}
-        for backend in r.warm:
-            warm, cold = r.warm[backend], r.cold[backend]
-            both = not (warm.reason or cold.reason)
-            rows.append(
-                (
-                    f"{problem.formulation}, {problem.data}",
-                    backend,
-                    f"{len(r.cuts)}",
-                    f"{sum(r.cuts)}",
-                    _seconds(warm),
-                    _seconds(cold),
-                    f"{cold.total / max(warm.total, 1e-9):.2f}" if both else "",
-                )
-            )
-    if not rows:
-        return []
-    notes = [
-        "The same cuts, appended to a live model or given to a new one for every master; CPU "
-        "seconds of all masters, lifting left out."
+def status_table(done: Comparison) -> Table:
+    """Return how attempts ended, by solver."""
+    found = by_status(done.rows)
+    statuses = sorted({status for counts in found.values() for status in counts})
+    rows = [
+        (solver, *(f"{counts.get(status, 0)}" for status in statuses))
+        for solver, counts in found.items()
     ]
-    notes += [f"Not here: {', '.join(sorted(left_out))}."] if left_out else []
-    return [
-        Table(
-            "Sequences of masters: warm against cold",
-            ("problem", "backend", "masters", "cuts", "warm s", "cold s", "cold / warm"),
-            tuple(rows),
-            tuple(notes),
+    return Table("How attempts ended", ("solver", *statuses), tuple(rows))
+
+
+def tolerance_table(done: Comparison) -> Table:
+    """Return what each solver was told at each tolerance."""
+    rows = []
+    for solver, tol in sorted(every(done.rows, "solver", "tolerance"), key=lambda p: (p[0], -p[1])):
+        told = next(
+            r["settings"] for r in done.rows if (r["solver"], r["tolerance"]) == (solver, tol)
         )
-    ]
+        said = ", ".join(f"{name} = {value:g}" if isinstance(value, float) else f"{name} = {value}"
+                         for name, value in told.items())  # fmt: skip
+        rows.append((solver, f"{tol:g}", said or "the tolerance itself, or its defaults"))
+    return Table("What a tolerance is turned into", ("solver", "tolerance", "options"), tuple(rows))
 
 
-def _seconds(timing: Timing) -> str:
-    return f"failed: {timing.reason}" if timing.reason else f"{timing.total:.3f}"
+def cost_table(key: tuple[str, float], costs: Costs) -> Table:
+    """Return CPU seconds by problem and solver."""
+    names = list(dict.fromkeys(name for problems in costs.values() for name in problems))
+
+    def cell(solver: str, name: str) -> str:
+        cost = costs[solver].get(name)
+        return "-" if cost is None else f"{cost.seconds:.3f}" if cost.solved else "failed"
+
+    rows = tuple((name, *(cell(solver, name) for solver in costs)) for name in names)
+    return Table(f"CPU seconds: {key[0]} at {key[1]:g}", ("problem", *costs), rows)
+
+
+def split_tables(done: Comparison) -> list[Table]:
+    """Return where the time of training runs went; nothing if there are none."""
+    parts = ("oracle_cpu", "lift_cpu", "solve_cpu", "other_cpu")
+    rows = [
+        (f"{r['problem']}, {r['solver']}", *(f"{r[part]:.3f}" for part in parts),
+         f"{r['iterations']}", f"{r['objective']:.6g}", f"{r['gap']:.1e}")
+        for r in done.rows if "oracle_cpu" in r and r["turn"] == 0
+    ]  # fmt: skip
+    heads = ("run", "oracle", "lift", "solve", "other", "rounds", "objective", "gap")
+    note = "CPU seconds of the first repetition, divided as the wall time was."
+    return [Table("Training: where the time went", heads, tuple(rows), (note,))] if rows else []
+
+
+def remarks(done: Comparison) -> list[str]:
+    """Return what must be said beside the tables."""
+    said = []
+    if not math.isnan(done.variation):
+        steady = "" if done.variation <= UNSTEADY else (
+            " THAT IS MORE THAN 10%: this machine was busy, trust counts more than times."
+        )  # fmt: skip
+        said.append(
+            f"The reference problem was timed {len(done.references)} times; its CPU seconds vary "
+            f"by {100 * done.variation:.1f}%.{steady}"
+        )
+    said.append(
+        "No two verified answers contradict each other." if done.agree
+        else "VERIFIED ANSWERS CONTRADICT EACH OTHER: the tolerance is too loose to compare them."
+    )  # fmt: skip
+    said += [f"Left out: {reason}" for reason in done.left_out]
+    if done.interrupted:
+        said.append("Interrupted: the same command goes on from here.")
+    return said
+
+
+def _number(value: Any, form: str) -> str:
+    return "-" if math.isnan(value) else f"{value:{form}}"

@@ -33,8 +33,17 @@ def new_figure(width: float = 9.0, height: float = 5.0) -> Any:
 
 def png(figure: Any) -> bytes:
     """Return a figure as a file."""
+    return drawn(figure, "png", dpi=120)
+
+
+def drawn(figure: Any, kind: str, **options: Any) -> bytes:
+    """Return a figure as a file of a kind: png, svg, pdf; the same bytes each time."""
+    import matplotlib as mpl
+
     buffer = io.BytesIO()
-    figure.savefig(buffer, format="png", dpi=120)
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with mpl.rc_context({"svg.hashsalt": "structopt"}):
+        figure.savefig(buffer, format=kind, metadata=undated, **options)
     return buffer.getvalue()
 
 

@@ -12,7 +12,7 @@ from structopt import errors
 from structopt.errors import StructoptError
 
 # Set before the process starts: libraries read them when they are loaded.
-_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 def alone(module: str, *arguments: str) -> dict[str, Any]:
@@ -26,7 +26,7 @@ def alone(module: str, *arguments: str) -> dict[str, Any]:
     """
     done = subprocess.run(
         [sys.executable, "-m", module, *arguments],
-        env=os.environ | dict.fromkeys(_THREADS, "1"),
+        env=os.environ | dict.fromkeys(THREADS, "1"),
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     lines = done.stdout.strip().splitlines()

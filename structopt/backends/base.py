@@ -7,7 +7,7 @@ receives rows as they are found, and is asked to solve again and again.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -124,7 +124,7 @@ class Backend(Parameters, ABC):
         """Return whether ``backend="auto"`` may pick it for a programme of this size."""
         return self.automatic
 
-    def settings(self, tolerance: float) -> dict[str, object]:
+    def settings(self, tolerance: float) -> Mapping[str, object]:
         """Return what a tolerance is turned into: the solver's own options, for tables."""
         return {}
 

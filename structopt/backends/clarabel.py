@@ -54,7 +54,7 @@ class Clarabel(RebuiltBackend):
         found = solve(problem, self._settings(tolerance, time_limit))
         return Outcome(found.status, found.x, found.duals, found.iterations, found.message)
 
-    def settings(self, tolerance: float) -> dict[str, object]:
+    def settings(self, tolerance: float) -> dict[str, float]:
         """Return Clarabel's tolerances."""
         # An interior point method gains a digit a step or more, so a hundredth costs two steps;
         # 1e-8 is Clarabel's default, which it reaches on any master that is not badly scaled.

@@ -13,7 +13,6 @@ import structopt
 from structopt.cli import commands as cli
 from structopt.errors import MissingDependencyError
 from structopt.lab import demo
-from structopt.lab.compare.compare import Comparison
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.run.interrupts import ending_at_once
 
@@ -84,7 +83,7 @@ def test_bad_numbers_are_one_line(capsys):
 
 def test_a_folder_that_cannot_be_is_one_line(tmp_path, monkeypatch, capsys):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(demo, "compare_cases", lambda *a, **k: Comparison([], 1e-2, 1.0, 1, None))
+    monkeypatch.setattr(demo, "run_cases", lambda *a, **k: [])
     assert cli.main(["demo", "--out", str(tmp_path / "file")]) == 2
     assert "FileExistsError" in one_line(capsys)
 
@@ -101,10 +100,10 @@ def test_interrupt(in_a_terminal, monkeypatch, capsys, tmp_path):
 def ran(tmp_path_factory):
     """``structopt demo --quick`` as a user runs it: exit code, what it printed, its data."""
     out, kept = tmp_path_factory.mktemp("demo") / "new" / "folder", []
-    compare, printed, told = demo.compare_cases, io.StringIO(), io.StringIO()
+    runs, printed, told = demo.run_cases, io.StringIO(), io.StringIO()
 
     def keep(*args, **kwargs):
-        kept.append(compare(*args, **kwargs))
+        kept.append(runs(*args, **kwargs))
         return kept[-1]
 
     with (
@@ -112,7 +111,7 @@ def ran(tmp_path_factory):
         redirect_stdout(printed),
         redirect_stderr(told),
     ):
-        patch.setattr(demo, "compare_cases", keep)
+        patch.setattr(demo, "run_cases", keep)
         code = cli.main(["demo", "--quick", "--out", str(out)])
     return code, printed.getvalue(), told.getvalue(), out, kept[0]
 
@@ -123,9 +122,9 @@ def quick(ran):
 
 
 def test_demo(ran):
-    code, printed, _, out, done = ran
+    code, printed, _, out, problems = ran
     assert code == 0
-    for problem in done.problems:
+    for problem in problems:
         assert len(problem.runs) >= 2
         words = f"{problem.formulation}: all runs are certified, and the backends agree"
         assert words in " ".join(printed.split())
@@ -139,7 +138,7 @@ def test_demo(ran):
 
 
 def test_demo_backends_agree(quick):
-    for problem in quick.problems:
+    for problem in quick:
         assert demo.certified(problem)
         low, high = problem.bounds
         found = [result.certificate for result in problem.results.values()]
@@ -147,19 +146,19 @@ def test_demo_backends_agree(quick):
         for c in found:
             assert c.primal - high <= max(other.gap for other in found)
             assert c.relative_gap <= demo.TOL
-        assert min(problem.middle(b).right for b in problem.runs) > 10.0  # guessing
+        assert min(run.right for run in problem.runs.values()) > 10.0  # guessing
 
 
 def test_disagreement_fails(quick, monkeypatch, capsys, tmp_path):
-    first = quick.problems[0]
-    backend, (run,) = next(iter(first.runs.items()))
+    first = quick[0]
+    backend, run = next(iter(first.runs.items()))
     c = run.result.certificate
     shifted = replace(c, primal=2 * c.primal, dual=2 * c.dual)
     wrong = replace(run, result=replace(run.result, certificate=shifted))
-    bad = replace(first, runs=first.runs | {backend: [wrong]})
+    bad = replace(first, runs=first.runs | {backend: wrong})
     assert demo.certified(bad)
     assert not bad.agree
-    monkeypatch.setattr(demo, "compare_cases", lambda *a, **k: replace(quick, problems=[bad]))
+    monkeypatch.setattr(demo, "run_cases", lambda *a, **k: [bad])
     assert cli.main(["demo", "--out", str(tmp_path)]) == 1
     assert "THE BACKENDS DISAGREE" in capsys.readouterr().out
 

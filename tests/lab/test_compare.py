@@ -1,374 +1,465 @@
-"""The solver comparison: its rules, its numbers, its files."""
+"""The comparison of solvers: its problems, its check, its rows, its files."""
 
 import csv
 import io
+import json
 import math
+import os
 import signal
+import threading
+import time
 from contextlib import redirect_stdout
-from dataclasses import replace
 
+import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import structopt as so
-from structopt.backends import registry
-from structopt.backends.clarabel import Clarabel
 from structopt.cli import commands as cli
 from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
-from structopt.lab.compare import compare as module
-from structopt.lab.compare.cases import DATA, DEFAULT, FORMULATIONS
-from structopt.lab.compare.compare import Comparison, Problem, Run, compare_backends
-from structopt.lab.compare.stats import order_changes, profile, ranking, read_costs, shifted_mean
-from structopt.lab.compare.tables import LIMITATIONS, REFUSED, tables
-from structopt.lab.harness.machine import Machine
-
-CRF, TWO = ["chain CRF"], ["M3N", "LP-Struct"]
-
-
-@pytest.fixture(scope="module")
-def done():
-    return compare_backends(TWO, CRF, quick=True, repeats=2)
-
-
-@pytest.fixture(scope="module")
-def folder(done, tmp_path_factory):
-    out = tmp_path_factory.mktemp("compare") / "new"
-    files = done.write(out, command="structopt compare <b>")
-    assert sorted(out.iterdir()) == sorted(files)
-    return out
+from structopt.lab.compare import stats
+from structopt.lab.compare.cases import DATA, MASTERS
+from structopt.lab.compare.check import judged
+from structopt.lab.compare.compare import Comparison, compare, reference
+from structopt.lab.compare.files import SCHEMA
+from structopt.lab.compare.problems import Single
+from structopt.lab.compare.programmes import digest, of_cvxpy, programme, read
+from structopt.lab.compare.sets import gathered, recorded, training
+from structopt.lab.compare.solvers import Answer, named
+from structopt.lab.compare.tables import LIMITATIONS, remarks, tables
+from structopt.lab.harness.isolated import isolated
+from structopt.lab.harness.store import FILE
 
 
-# ---------------------------------------------------------------------- the rules
-def test_every_backend_runs_or_says_why_not(done):
-    assert [(p.formulation, p.data) for p in done.problems] == [(f, CRF[0]) for f in TWO]
-    for problem in done.problems:
-        assert set(problem.runs) | set(problem.refusals) == set(registry.names())
-        assert all(len(runs) == 2 for runs in problem.runs.values())
-    quadratic, linear = done.problems
-    assert "takes linear programmes; this one is quadratic" in quadratic.refusals["highs"]
-    assert {"highs", "proximal"} <= set(linear.runs)
+def small(name="small", seed=0, quadratic=False):
+    rng = np.random.default_rng(seed)
+    A, inside = rng.standard_normal((6, 4)), rng.random(4)
+    P = sp.eye_array(4) * float(quadratic)
+    sides = (A @ inside - rng.random(6), np.full(6, np.inf), np.zeros(4), np.full(4, 3.0))
+    return Single(name, "own", programme(P, rng.standard_normal(4), A, *sides))
 
 
-def test_certified_runs_agree_on_the_optimum(done):
-    for problem in done.problems:
-        assert problem.agree
-        for backend, runs in problem.runs.items():
-            assert problem.solved(backend), runs[0].reason
-            for run in runs:
-                assert run.result.certificate.relative_gap <= done.tol
-                assert run.cpu > 0
+class Own:
+    """A solver of one's own."""
+
+    def solve(self, program, tolerance, time_limit):
+        found = named(["highs"])["highs"].solve(program, tolerance, time_limit)
+        return found.x, found.y
 
 
-def certified(run, **changes):
-    return replace(run, result=replace(run.result, **changes))
+class Liar(Own):
+    def solve(self, program, tolerance, time_limit):
+        x, y = super().solve(program, tolerance, time_limit)
+        return x + 0.5, y
 
 
-def test_a_failure_costs_the_limit(done):
-    run = done.problems[0].runs["ascent"][0]
-    late = replace(run, cpu=99.0, reason="late")
-    problem = Problem("f", "d", "", 7.0, runs={"x": [run, late, late], "y": [run, run, late]})
-    assert problem.cost("x") == 7.0
-    assert not problem.solved("x")
-    assert problem.cost("y") == run.cpu  # the median of three
+class Sleeper:
+    def solve(self, program, tolerance, time_limit):
+        time.sleep(1e6)
 
 
-def test_success_is_the_certificate_s_word_only(done):
-    run = done.problems[0].runs["ascent"][0]
-    good = run.result
-    wide = replace(good.certificate, dual=good.certificate.primal / 2)
-    assert module._why_not(good, 1.0, 5.0) == ""
-    assert "not certified (gap 5.0e-01)" in module._why_not(
-        replace(good, certificate=wide), 1.0, 5.0
-    )
-    assert "not within 5 CPU seconds" in module._why_not(good, 5.1, 5.0)
-    assert "not within 5 CPU" in module._why_not(replace(good, status="callback"), 1.0, 5.0)
-    rescued = replace(good, rescued=(None, None))
-    assert "reference solved 2 rounds" in module._why_not(rescued, 1.0, 5.0)
+class Crasher:
+    def solve(self, program, tolerance, time_limit):
+        os.kill(os.getpid(), signal.SIGSEGV)
 
 
-class Broken(Clarabel):
-    """Fails in every second master."""
-
-    name = "broken"
-
-    def __init__(self):
-        super().__init__()
-        self.calls = 0
-
-    def solve(self, **options):
-        self.calls += 1
-        found = super().solve(**options)
-        return replace(found, status="failed") if self.calls % 2 == 0 else found
+class Glutton:
+    def solve(self, program, tolerance, time_limit):
+        return np.ones(2**34), np.ones(2**34)
 
 
-class Liar(Clarabel):
-    """Says "optimal" and returns weights and multipliers of nothing."""
-
-    name = "liar"
-
-    def solve(self, **options):
-        found = super().solve(**options)
-        return replace(
-            found, status="optimal", x=0 * found.x, cut_duals=0 * found.cut_duals, static_duals=None
-        )
+class Thrower:
+    def solve(self, program, tolerance, time_limit):
+        raise ZeroDivisionError("no luck")
 
 
-def test_broken_and_lying_solvers_fail():
-    done = compare_backends(
-        ["M3N"], CRF, {"broken": Broken(), "liar": Liar(), "clarabel": Clarabel()},
-        quick=True, repeats=1, time_limit=2.0,
-    )  # fmt: skip
-    problem = done.problems[0]
-    assert problem.solved("clarabel")
-    assert "'broken' failed in round 2" in problem.runs["broken"][0].reason
-    assert "not certified" in problem.runs["liar"][0].reason
-    assert problem.cost("liar") == 2.0
-    assert problem.replay.warm["clarabel"].reason == ""
-    assert "short of its bound" in problem.replay.cold["liar"].reason
-    assert [row[1] for row in tables(done)[0].rows] == ["clarabel", "broken", "liar"]
+class Settled(Own):
+    name = "settled"
+
+    def settings(self, tolerance):
+        return {"eps": tolerance / 2}
+
+    def refusal(self, program):
+        return "" if program.is_linear else "Only lines."
 
 
-def test_disagreement_is_seen(done):
-    problem = done.problems[0]
-    run = problem.runs["ascent"][0]
-    c = run.result.certificate
-    off = certified(run, certificate=replace(c, primal=2 * c.primal, dual=2 * c.dual))
-    bad = replace(problem, runs={"ascent": [run], "other": [off]})
-    assert not bad.agree
-    wrong = replace(done, problems=[bad])
-    assert not wrong.agree
-    assert "DISAGREE" in tables(wrong)[1].markdown()
+# ---------------------------------------------------------------------- processes
+def test_a_job_ends_by_itself_or_is_ended():
+    assert isolated(lambda: 6 * 7, seconds=20.0).value == 42
+    assert isolated(lambda: 1 / 0, seconds=20.0).how == "error"
+    assert isolated(lambda: os._exit(3), seconds=20.0).message == "its process ended with code 3"
+    eaten = isolated(lambda: np.ones(2**32).sum(), seconds=20.0, memory=1.0)
+    assert eaten.how == "out of memory"
+    crashed = isolated(lambda: os.kill(os.getpid(), signal.SIGSEGV), seconds=20.0)
+    assert (crashed.how, crashed.message) == ("crashed", "its process ended with SIGSEGV")
 
 
-def test_a_hand_over_is_told(done):
-    run = certified(done.problems[0].runs["ascent"][0], backend="ascent", finisher="clarabel")
-    shared = replace(done, problems=[replace(done.problems[0], runs={"ascent": [run]})])
-    text = tables(shared)[1].markdown()
-    assert "Finished by another backend: M3N, chain CRF: ascent, then clarabel." in text
-    assert "Finished by another" not in tables(done)[1].markdown()
+# ---------------------------------------------------------------------- the check
+def test_every_status_is_a_row():
+    who = {"own": Own(), "liar": Liar(), "crasher": Crasher(), "glutton": Glutton(),
+           "thrower": Thrower(), "settled": Settled()}  # fmt: skip
+    done = compare([small(), small("square", quadratic=True)], who, tolerances=[1e-6],
+                   time_limit=5.0, memory_limit=1.0)  # fmt: skip
+    found = {(row["problem"], row["solver"]): row for row in done.rows}
+    assert {s: found["small", s]["status"] for s in who} == {
+        "own": "solved", "liar": "wrong", "crasher": "crashed", "glutton": "out of memory",
+        "thrower": "failed", "settled": "solved",
+    }  # fmt: skip
+    assert found["small", "thrower"]["message"] == "ZeroDivisionError: no luck"
+    assert found["small", "settled"]["settings"] == {"eps": 5e-7}
+    assert found["square", "settled"]["status"] == "refused"
+    assert found["square", "settled"]["message"] == "Only lines."
+    assert stats.claims(done.rows)["liar", 1e-6] == (2, 0)
+    assert done.agree
+    assert "0 of 2" in str(tables(done))
 
 
-def test_an_error_is_an_outcome(done, monkeypatch):
-    def fail(self):
-        raise so.errors.BackendError("no luck")
-
-    monkeypatch.setattr(module.CuttingPlane, "solve", fail)
-    broken = compare_backends(["M3N"], CRF, ["clarabel"], quick=True, repeats=1, sequences=False)
-    assert broken.problems[0].runs["clarabel"][0].reason == "BackendError: no luck"
-    assert broken.problems[0].results == {}
-    assert "failed" in tables(broken)[1].rows[0]
+def test_a_solver_that_hangs_is_out_of_time(monkeypatch):
+    monkeypatch.setattr("structopt.lab.harness.isolated.PATIENCE", 0.2)
+    done = compare([small()], {"sleeper": Sleeper()}, tolerances=[1e-3], time_limit=0.5)
+    assert done.rows[0]["status"] == "out of time"
+    costs = stats.slices(done.rows)["own", 1e-3]
+    assert costs["sleeper"]["small"] == stats.Cost(0.5, False, math.inf)
 
 
-def test_ctrl_c_ends_the_comparison_not_only_a_run(in_a_terminal, monkeypatch):
-    steps = []
-
-    def interrupted(self):
-        steps.append(self)
-        signal.raise_signal(signal.SIGINT)
-
-    monkeypatch.setattr(module.CuttingPlane, "step", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        compare_backends(["M3N"], CRF, ["clarabel", "osqp"], quick=True, repeats=1, sequences=False)
-    assert len(steps) == 1
-
-
-def test_the_cpu_limit_ends_a_run():
-    done = compare_backends(
-        ["M3N"], ["digits"], ["cvxpy"], quick=True, repeats=1, time_limit=1e-3, tol=1e-6,
-        sequences=False,
-    )  # fmt: skip
-    run = done.problems[0].runs["cvxpy"][0]
-    assert "not within 0.001 CPU seconds" in run.reason
-    assert done.problems[0].cost("cvxpy") == 1e-3
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), quadratic=st.booleans())
+def test_the_check_accepts_optima_and_nothing_else(seed, quadratic):
+    program = small(seed=seed, quadratic=quadratic).program
+    right = named(["clarabel"])["clarabel"].solve(program, 1e-9, 10.0)
+    assert judged(program, right, 1e-6).status == "solved"
+    rng = np.random.default_rng(seed)
+    off = Answer(right.x + 0.1 * rng.standard_normal(4), right.y)
+    x = cp.Variable(4)
+    cost = program.q @ x + 0.5 * cp.quad_form(x, program.P.toarray())
+    rows = [program.A @ x >= program.lower, x >= program.lb, x <= program.ub]
+    best = cp.Problem(cp.Minimize(cost), rows).solve(solver=cp.CLARABEL)
+    verdict = judged(program, right, 1e-6)
+    assert verdict.bound <= best + 1e-6 * (1 + abs(best))
+    assert verdict.objective == pytest.approx(best, abs=1e-5)
+    wrong = judged(program, off, 1e-6)
+    clipped = np.clip(off.x, program.lb, program.ub)
+    if wrong.status == "solved":  # only if the step led nowhere
+        assert program.objective(clipped) == pytest.approx(best, abs=1e-5)
 
 
-def test_repetitions_take_turns(monkeypatch):
-    order = []
-
-    def note(self, cell):
-        order.append(cell["backend"])
-        return {"run": Run(1.0, None, reason="not run")}
-
-    monkeypatch.setattr(module.Backends, "run", note)
-    compare_backends(
-        ["M3N"], CRF, ["ascent", "clarabel", "osqp"], quick=True, repeats=3, sequences=False
-    )
-    assert order == [
-        "ascent", "clarabel", "osqp", "clarabel", "osqp", "ascent", "osqp", "ascent", "clarabel",
-    ]  # fmt: skip
+def test_infeasible_is_proved_by_a_ray():
+    p = programme([[0.0]], [1.0], [[1.0]], [2.0], [np.inf], [0.0], [1.0])
+    claim = Answer(np.zeros(1), np.ones(1), "infeasible")
+    assert judged(p, claim, 1e-6).status == "infeasible"
+    assert judged(p, Answer(np.zeros(1), -np.ones(1), "infeasible"), 1e-6).status == "unproved"
+    line = programme([[0.0]], [-1.0], np.zeros((0, 1)), [], [], [0.0], [np.inf])
+    assert judged(line, Answer(np.ones(1), np.zeros(0), "unbounded"), 1e-6).status == "unbounded"
 
 
-# ---------------------------------------------------------------------- cases
-def test_own_formulations_data_and_backends():
-    X, y = so.datasets.make_classes(30, seed=0)
-    done = compare_backends(
-        {"mine": so.StructSVM(C=10.0)}, {"classes": (so.Multiclass(), X, y)},
-        {"tight": Clarabel()}, repeats=1, sequences=False,
-    )  # fmt: skip
-    assert list(done.costs) == [("mine", "classes", "tight")]
-    assert done.problems[0].size == "30 examples, 30 parts"
+@pytest.mark.parametrize("name", ["highs", "clarabel", "osqp", "extragradient", "highs-ipm",
+                                  "highs-pdlp", "CLARABEL", "OSQP", "SCS", "HIGHS"])  # fmt: skip
+def test_solvers_agree(name):
+    rng = np.random.default_rng(1)
+    A = rng.standard_normal((8, 5))
+    at = A @ rng.random(5)
+    lower = np.concatenate([at[:3], at[3:] - 1.0])  # three equations
+    upper = np.concatenate([at[:3], [np.inf, np.inf], at[5:] + 1.0])
+    program = programme(np.zeros((5, 5)), rng.random(5), A, lower, upper, np.zeros(5), np.ones(5))
+    solver = named([name])[name]
+    found = judged(program, solver.solve(program, 1e-6, 20.0), 1e-4)
+    assert found.status == "solved", found
+    assert solver.settings(1e-6) != solver.settings(1e-3) or name == "extragradient"
 
 
-def test_the_table_of_cases(monkeypatch):
-    assert set(DEFAULT) <= set(FORMULATIONS)
-    assert len(DEFAULT) == 3
-    monkeypatch.setitem(FORMULATIONS, "new", lambda: so.M3N(C=1.0))
-    done = compare_backends(["new"], CRF, ["ascent"], quick=True, repeats=1, sequences=False)
-    assert done.problems[0].formulation == "new"
+# ---------------------------------------------------------------------- problems
+MPS = """NAME T
+ROWS
+ N  COST
+ G  R1
+ E  R2
+COLUMNS
+    X  COST 1.0  R1 1.0
+    X  R2 1.0
+    Y  COST 2.0  R1 1.0
+RHS
+    RHS  R1 1.0  R2 0.25
+BOUNDS
+ UP BND  X  4.0
+{quadratic}ENDATA
+"""
 
 
-def test_missing_letters_are_left_out_unless_asked_for(monkeypatch, tmp_path):
-    monkeypatch.setenv("STRUCTOPT_DATA", str(tmp_path))
-    found, left_out = module._data(None, True)
-    assert list(found) == ["digits", "digit words", "chain CRF"]
-    assert left_out == ["letters, which STRUCTOPT_DATA does not have"]
-    with pytest.raises(MissingDataError):
-        module._data(["letters"], True)
-    assert list(DATA)[-1] == "letters"
+def test_files_are_read(tmp_path):
+    (tmp_path / "linear.mps").write_text(MPS.format(quadratic=""))
+    (tmp_path / "square.qps").write_text(MPS.format(quadratic="QUADOBJ\n    Y Y 2.0\n"))
+    text = "Minimize\n obj: x + 2 y\nSubject To\n c1: x + y >= 1\n c2: x = 0.25\nEnd\n"
+    (tmp_path / "text.lp").write_text(text)
+    np.savez(tmp_path / "arrays.npz", q=[1.0, 2.0], Ad=[1.0, 1.0, 1.0], Ai=[0, 1, 0],
+             Ap=[0, 2, 3], lower=[1.0, 0.25], upper=[1e30, 0.25], lb=[0, 0],
+             ub=[4.0, 1e20])  # fmt: skip
+    (tmp_path / "notes.txt").write_text("not a programme")
+    (tmp_path / "broken.mps").write_text("nonsense")
+    found = gathered([str(tmp_path)])
+    assert sorted(p.name for p in found.problems) == ["arrays", "linear", "square", "text"]
+    assert len(found.left_out) == 1
+    assert "broken.mps" in found.left_out[0]
+    done = compare([str(tmp_path)], ["clarabel"], tolerances=[1e-6])
+    values = {row["problem"]: row["objective"] for row in done.rows}
+    for name, value in {"linear": 1.75, "arrays": 1.75, "text": 1.75, "square": 2.3125}.items():
+        assert values[name] == pytest.approx(value, abs=1e-5)
+    assert done.left_out == found.left_out
+    arrays, linear = read(tmp_path / "arrays.npz"), read(tmp_path / "linear.mps")
+    assert digest(arrays) == digest(linear)
+    assert np.isposinf(arrays.ub[1])
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    ("changed", "words"),
     [
-        ((["nothing"],), "Unknown formulation 'nothing'"),
-        ((None, ["nothing"]), "Unknown data set 'nothing'"),
-        ((None, None, ["nothing"]), "Unknown backend 'nothing'"),
+        ({"Pd": [-1.0], "Pi": [0], "Pp": [0, 1, 1]}, "not convex: P has the eigenvalue -1"),
+        ({"Pd": [1.0], "Pi": [1], "Pp": [0, 1, 1]}, "not symmetric"),
+        ({"q": [np.nan, 1.0]}, "not a number"),
+        ({"ub": [1.0]}, "Sizes do not fit"),
+        ({"Ai": [7]}, "is no programme"),
     ],
 )
-def test_unknown_names_are_refused_before_any_work(arguments, words):
+def test_bad_programmes_are_refused(tmp_path, changed, words):
+    good = {"q": [1.0, 1.0], "Ad": [1.0], "Ai": [0], "Ap": [0, 1], "lower": [0.0], "upper": [1.0],
+            "lb": [0.0, 0.0], "ub": [1.0, 1.0]}  # fmt: skip
+    np.savez(tmp_path / "p.npz", **(good | changed))
+    with pytest.raises(FileFormatError, match=words):
+        read(tmp_path / "p.npz")
+
+
+def test_functions_yield_cvxpy_problems(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "import cvxpy as cp\n"
+        "def some():\n"
+        "    x = cp.Variable(3)\n"
+        "    yield cp.Problem(cp.Maximize(-cp.norm1(x - 2)), [x <= 1])\n"
+        "    yield 'cone', cp.Problem(cp.Minimize(cp.norm2(x)), [x >= 1])\n"
+        "class Mine:\n"
+        "    def solve(self, program, tolerance, time_limit):\n"
+        "        import structopt.lab.compare.solvers as s\n"
+        "        return s.named(['highs'])['highs'].solve(program, tolerance, time_limit)\n"
+    )
+    where = f"{tmp_path / 'mine.py'}:some"
+    found = gathered([where])
+    assert [p.name for p in found.problems] == ["some 1"]
+    assert "cone: The problem has cones" in found.left_out[0]
+    done = compare([where], [f"mine={tmp_path / 'mine.py'}:Mine"], tolerances=[1e-6])
+    assert [(row["solver"], row["status"]) for row in done.rows] == [("mine", "solved")]
+    assert done.rows[0]["objective"] == pytest.approx(3.0)
+    with pytest.raises(InvalidInputError, match="cannot be loaded"):
+        gathered([f"{tmp_path / 'mine.py'}:nothing"])
+    with pytest.raises(InvalidInputError, match="integers"):
+        of_cvxpy(cp.Problem(cp.Minimize(cp.Variable(integer=True))))
+
+
+def test_masters_are_warm_for_a_live_backend():
+    formulation, data = MASTERS["LP-Struct, digits"]
+    problem = recorded("masters", formulation(), data(True), masters=3)
+    programs = problem.programs()
+    sizes = [len(p.lower) for p in programs]
+    assert sizes == sorted(sizes)
+    assert len(sizes) == 3
+    done = compare([problem], ["highs", "HIGHS", "ascent"], tolerances=[1e-6])
+    live, bare, other = done.rows
+    assert (live["status"], bare["status"], other["status"]) == ("solved", "solved", "refused")
+    assert live["objective"] == pytest.approx(bare["objective"])
+    assert live["kind"] == "LP sequence"
+
+
+def test_training_needs_a_backend_and_no_fitted_structure():
+    X, y = so.datasets.make_classes(30, seed=0)
+    given = {"classes": (so.Multiclass(), X, y)}
+    problems = training({"mine": so.StructSVM(C=10.0)}, given)
+    done = compare(problems, ["ascent", "highs", "SCS"], tolerances=[1e-2])
+    assert [row["status"] for row in done.rows] == ["solved", "refused", "refused"]
+    row = done.rows[0]
+    parts = [row[f"{what}_cpu"] for what in ("oracle", "lift", "solve", "other")]
+    assert sum(parts) == pytest.approx(row["cpu"])
+    assert "where the time went" in str(tables(done)[-1].title)
+
+
+def test_what_is_not_there_is_left_out_or_refused(monkeypatch, tmp_path):
+    monkeypatch.setenv("STRUCTOPT_DATA", str(tmp_path))
+    found = gathered(["training"], quick=True)
+    assert len(found.problems) == 3 * (len(DATA) - 1)
+    assert any("letters" in reason for reason in found.left_out)
+    with pytest.raises(MissingDataError, match="no public programmes"):
+        gathered(["public"])
+    (tmp_path / "public_programmes" / "lp").mkdir(parents=True)
+    np.savez(tmp_path / "public_programmes" / "lp" / "one.npz", q=[1.0], Ad=[1.0], Ai=[0],
+             Ap=[0, 1], lower=[1.0], upper=[np.inf], lb=[0.0], ub=[np.inf])  # fmt: skip
+    (problem,) = gathered(["public/lp"]).problems
+    assert (problem.name, problem.group) == ("one", "public/lp")
+
+
+@pytest.mark.parametrize(
+    ("problems", "solvers", "words"),
+    [
+        (["nowhere"], None, "no set, folder or file 'nowhere'"),
+        ([], None, "nothing to compare"),
+        ([3], None, "no source of problems"),
+        (["public/mip"], None, "no set 'public/mip'"),
+        ([small()], ["nobody"], "There is no solver 'nobody'"),
+        ([small()], {"x": 3}, "needs a method solve"),
+    ],
+)
+def test_unknown_names_are_refused_before_any_work(problems, solvers, words):
     with pytest.raises(InvalidInputError, match=words):
-        compare_backends(*arguments)
+        compare(problems, solvers)
 
 
-@pytest.mark.parametrize("options", [{"repeats": 0}, {"time_limit": 0.0}, {"time_limit": math.nan}])
+@pytest.mark.parametrize("options", [{"repeats": 0}, {"time_limit": math.nan}, {"time_limit": 0.0},
+                                     {"tolerances": [0.0]}])  # fmt: skip
 def test_bad_numbers(options):
-    with pytest.raises(InvalidInputError, match="repeats must be >= 1 and time_limit > 0"):
-        compare_backends(["M3N"], CRF, **options)
+    with pytest.raises(InvalidInputError):
+        compare([small()], ["highs"], **options)
 
 
 # ---------------------------------------------------------------------- statistics
-def test_shifted_mean_by_hand():
+def row(solver, problem, cpu, status="solved", **more):
+    base = {"set": "s", "tolerance": 1e-3, "limit": 9.0, "error": 1e-5, "claim": "optimal"}
+    return {"solver": solver, "problem": problem, "cpu": cpu, "status": status, **base, **more}
+
+
+def test_means_and_profiles_by_hand():
+    rows = [row("x", "a", 1.0), row("x", "b", 4.0), row("y", "a", 2.0),
+            row("y", "b", 1.0, "wrong", error=0.5), row("z", "a", 0.0, "refused")]  # fmt: skip
+    costs = stats.slices(rows)["s", 1e-3]
+    assert set(costs) == {"x", "y"}
+    assert costs["y"]["b"].seconds == 9.0  # a failure costs the limit
+    assert stats.common(costs) == {"a"}
+    assert stats.profile(costs) == {"x": [1.0, 1.0], "y": [2.0, math.inf]}
     # (1 + 1)(7 + 1) = 16, whose root is 4
-    assert shifted_mean([1.0, 7.0], 1.0) == pytest.approx(3.0)
+    assert stats.shifted_mean([1.0, 7.0], 1.0) == pytest.approx(3.0)
+    # floored at the tolerance: sqrt(1e-3 * 0.5)
+    assert stats.mean_error(costs["y"], 1e-3) == pytest.approx(math.sqrt(5e-4))
+    assert stats.claims(rows) == {("x", 1e-3): (2, 2), ("y", 1e-3): (2, 1), ("z", 1e-3): (1, 1)}
+    assert stats.by_status(rows)["y"] == {"solved": 1, "wrong": 1}
 
 
-def test_ranking_and_profile_by_hand():
-    costs = {
-        ("f", "a", "x"): 1.0, ("f", "b", "x"): 4.0, ("f", "a", "y"): 2.0, ("f", "b", "y"): 2.0,
-        ("g", "a", "x"): 9.0,
-    }  # fmt: skip
-    assert profile(costs, []) == {"x": [1.0, 1.0, 2.0], "y": [1.0, 2.0]}
-    # where the only one that takes a problem fails, nobody is best
-    assert profile(costs, [("g", "a", "x")])["x"] == [1.0, 2.0, math.inf]
-    ranked = ranking(costs)
-    # x: sqrt((1 + 0.1)(4 + 0.1)) - 0.1 = 2.024, just behind y's 2
-    assert ranked["f"] == [("y", pytest.approx(2.0)), ("x", pytest.approx(2.0236, abs=1e-4))]
-    assert ranked["g"] == [("x", pytest.approx(9.0))]
+def test_a_contradiction_is_seen():
+    rows = [row("x", "a", 1.0, objective=1.0), row("y", "a", 1.0, objective=2.0)]
+    assert not Comparison(rows).agree
+    assert "CONTRADICT" in " ".join(remarks(Comparison(rows)))
+    mixed = [row("x", "a", 1.0, objective=1.0), row("y", "a", 1.0, "infeasible", objective=None)]
+    assert not Comparison(mixed).agree
 
 
-def test_order_changes_counts_pairs_that_both_ranked():
-    before = {("f", "a", b): t for b, t in {"x": 1.0, "y": 2.0, "z": 3.0}.items()}
-    assert order_changes(before, before) == (3, [])
-    after = {("f", "a", b): t for b, t in {"x": 1.0, "y": 4.0, "z": 3.0, "new": 0.1}.items()}
-    pairs, changed = order_changes(before, after)
-    assert pairs == 3
-    assert len(changed) == 1
-    assert changed[0].startswith("f: y before z")
+def test_an_unsteady_machine_is_told():
+    assert "MORE THAN 10%" in remarks(Comparison([], [1.0, 2.0]))[0]
+    assert "MORE THAN 10%" not in remarks(Comparison([], [1.0, 1.01]))[0]
+    assert math.isnan(Comparison([], [1.0]).variation)
+    assert reference().facts()["digest"] == reference().facts()["digest"]
 
 
-# ---------------------------------------------------------------------- sequences
-def test_masters_are_the_same_warm_and_cold(done):
-    for problem in done.problems:
-        r = problem.replay
-        assert 1 <= len(r.cuts) <= 4
-        assert all(cuts > 0 for cuts in r.cuts)
-        assert set(r.warm) | set(r.left_out) == set(problem.runs)
-        for backend in r.warm:
-            for timing in (r.warm[backend], r.cold[backend]):
-                assert timing.reason == ""
-                assert len(timing.seconds) == len(r.cuts)
-        bounds = np.array([t.bounds for t in [*r.warm.values(), *r.cold.values()]])
-        np.testing.assert_allclose(bounds, np.broadcast_to(bounds.max(axis=0), bounds.shape), 1e-3)
-        assert np.all(np.diff(bounds.max(axis=0)) >= -1e-3 * bounds.max())  # cuts only raise it
-    assert "proximal" in done.problems[1].replay.left_out
+# ---------------------------------------------------------------------- stopping and going on
+def test_rows_are_kept_and_not_run_again(tmp_path, monkeypatch):
+    options = {"tolerances": [1e-3, 1e-6], "out": tmp_path, "time_limit": 20.0}
+    first = compare([small()], ["highs"], **options)
+    lines = (tmp_path / FILE).read_text().splitlines()
+    again = compare([small()], ["highs"], **options)
+    assert again.rows == first.rows
+    assert (tmp_path / FILE).read_text().splitlines() == lines
+    more = compare([small()], ["highs", "SCS"], **options)
+    assert len(more.rows) == 4
+    assert [r for r in more.rows if r["solver"] == "highs"] == first.rows
+    compare([small()], ["highs"], rerun=True, **options)
+    assert len((tmp_path / FILE).read_text().splitlines()) > len(lines)
+    other = compare([small(seed=5)], ["highs"], **options)  # other numbers under the same name
+    assert other.rows[0]["digest"] != first.rows[0]["digest"]
+
+
+def test_what_was_late_is_run_again(tmp_path):
+    compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path)
+    lines = (tmp_path / FILE).read_text().splitlines()
+    late = [line.replace('"status": "solved"', '"status": "out of time"') for line in lines]
+    (tmp_path / FILE).write_text("\n".join(late) + "\n" + '{"half a li')
+    assert compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path).rows[0]["status"] == (
+        "out of time"
+    )
+    done = compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path, rerun_timeouts=True)
+    assert done.rows[0]["status"] == "solved"
+
+
+def test_ctrl_c_loses_nothing(tmp_path, in_a_terminal):
+    seen = []
+
+    def watch(step):
+        seen.append(step)
+        if step.done == 3 and step.label:
+            main = threading.main_thread().ident
+            threading.Timer(0.2, signal.pthread_kill, [main, signal.SIGINT]).start()
+
+    three = {"own": Own(), "settled": Settled(), "sleeper": Sleeper()}
+    done = compare([small()], three, tolerances=[1e-3], out=tmp_path, watch=watch)
+    assert done.interrupted
+    assert [r["solver"] for r in done.rows] == ["own", "settled"]
+    assert "Interrupted" in remarks(done)[-1]
+
+
+def test_folders_are_merged(tmp_path):
+    one = compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path / "one")
+    two = compare([small()], ["SCS"], tolerances=[1e-3], out=tmp_path / "two")
+    both = Comparison.read(tmp_path / "one", tmp_path / "two")
+    assert both.rows == one.rows + two.rows
+    assert len(both.references) >= 2
+    with pytest.raises(FileFormatError, match="holds no comparison"):
+        Comparison.read(tmp_path)
+    text = (tmp_path / "one" / FILE).read_text().replace('"version": 2', '"version": 1')
+    (tmp_path / "one" / FILE).write_text(text)
+    with pytest.raises(FileFormatError, match="another version"):
+        Comparison.read(tmp_path / "one")
+    mixed = Comparison.read(tmp_path / "one", tmp_path / "two")
+    assert mixed.left_out == ["1 rows of another version of this comparison"]
 
 
 # ---------------------------------------------------------------------- files
-def test_csv_has_every_run_and_reads_back(done, folder):
-    rows = list(csv.DictReader(io.StringIO((folder / "compare.csv").read_text("utf-8"))))
-    runs = [run for p in done.problems for backend in p.runs.values() for run in backend]
-    solved = [row for row in rows if row["outcome"] == "solved"]
-    assert len(solved) == len(runs)
-    for row, run in zip(solved, runs, strict=True):
-        assert float(row["cpu_seconds"]) == float(row["cost"]) == run.cpu
-        assert float(row["objective"]) == run.result.certificate.primal
-        assert int(row["rounds"]) == len(run.result.history)
-        parts = [float(row[f"{what}_seconds"]) for what in ("oracle", "lift", "solve", "other")]
-        assert sum(parts) == pytest.approx(run.cpu)
-        assert row["solver"] == run.result.backend
-    refused = [row for row in rows if row["outcome"] == "refused"]
-    assert len(refused) == sum(len(p.refusals) for p in done.problems)
-    assert all(row["reason"] and not row["cost"] for row in refused)
-    assert read_costs(folder / "compare.csv") == done.costs
-
-
-def test_a_foreign_csv_is_refused(tmp_path):
-    (tmp_path / "compare.csv").write_text("a,b\n1,2\n")
-    with pytest.raises(FileFormatError, match="not a file of `structopt compare`"):
-        read_costs(tmp_path / "compare.csv")
-
-
-def test_markdown_says_what_where_and_how(done, folder):
-    text = (folder / "compare.md").read_text(encoding="utf-8")
-    assert "`structopt compare <b>`" in text
-    assert str(done.machine) in text
-    for words in ("Ranking", "Sequences of masters", REFUSED, "No failures.", *LIMITATIONS):
-        assert words in text
-    sequences = list(csv.reader(io.StringIO((folder / "compare-sequences.csv").read_text("utf-8"))))
-    assert sequences[0][-1] == "cold / warm"
-    assert len(sequences) == 1 + sum(len(p.replay.warm) for p in done.problems)
-
-
-def test_the_page_shows_ranking_profile_and_every_problem(done, folder):
-    page = (folder / "compare.html").read_text(encoding="utf-8")
-    assert "structopt compare &lt;b&gt;" in page
-    assert "Performance profile" in page
-    assert page.count("<script>") == 1
-    assert page.count('class="scrubber"') == len(done.problems)
-    ids = [piece.split('"')[0] for piece in page.split(' id="')[1:]]
-    assert len(ids) == len(set(ids))
-    for limit in LIMITATIONS:
-        assert limit.split("'")[0] in page
-    for problem in done.problems:
-        for result in problem.results.values():
-            assert f'value="{result.certificate.primal!r}"' in page
-
-
-def test_a_comparison_without_results_is_written_too(tmp_path):
-    lost = Problem("f", "d", "1 example", 5.0, {"x": [Run(5.0, None, reason="no luck")]})
-    refused = Problem("g", "d", "1 example", 5.0, {}, {"x": "Not mine."})
-    Comparison([lost, refused], 1e-2, 5.0, 1, Machine.here()).write(tmp_path)
-    page = (tmp_path / "compare.html").read_text(encoding="utf-8")
-    assert "No run ended with a result" in page
-    assert "0 of 1 run certified" in page
-    assert "nan" not in page.split("<style>")[1].split("</style>")[1]
-
-
-# ---------------------------------------------------------------------- the command
-def test_command(tmp_path, monkeypatch, folder):
-    printed, out = io.StringIO(), tmp_path / "out"
-    command = ["compare", "--quick", "--formulation", "M3N", "--data", "chain CRF", "--backend",
-               "ascent", "--backend", "clarabel", "--repeats", "1", "--against", str(folder),
-               "--out", str(out)]  # fmt: skip
+def test_the_command_and_its_files(tmp_path):
+    np.savez(tmp_path / "<b>.npz", q=[1.0], Ad=[1.0], Ai=[0], Ap=[0, 1], lower=[1.0],
+             upper=[np.inf], lb=[0.0], ub=[np.inf])  # fmt: skip
+    out, printed = tmp_path / "out", io.StringIO()
+    command = ["compare", "--problems", str(tmp_path / "<b>.npz"), "--solver", "highs", "--solver",
+               "SCS", "--tol", "1e-3", "--tol", "1e-6", "--out", str(out)]  # fmt: skip
     with redirect_stdout(printed):
         assert cli.main(command) == 0
-    assert "of 1 pairs of backends the same way" in " ".join(printed.getvalue().split())
-    assert {p.name for p in out.iterdir()} == {
-        "compare.csv", "compare-sequences.csv", "compare.md", "compare.html",
-    }  # fmt: skip
-    assert "structopt compare --quick --formulation M3N" in (out / "compare.md").read_text()
+    assert "Claims that were true" in printed.getvalue()
+    names = {path.name for path in out.iterdir()}
+    assert {"compare.csv", "compare.parquet", "compare.md", "compare.tex", "compare.html", FILE,
+            } < names  # fmt: skip
+    assert {n.rpartition(".")[2] for n in names if n.startswith("profile")} == {"svg", "pdf"}
+    assert any(n.startswith("tolerance") for n in names)
+    rows = list(csv.DictReader(io.StringIO((out / "compare.csv").read_text("utf-8"))))
+    assert list(rows[0]) == [name for name, _ in SCHEMA]
+    assert len(rows) == 4
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(out / "compare.parquet")
+    assert table.num_rows == 4
+    machines = json.loads(table.schema.metadata[b"structopt"])["machines"]
+    assert machines[0]["versions"]["cvxpy"]
+    page = (out / "compare.html").read_text("utf-8")
+    assert "&lt;b&gt;" in page
+    assert "<b>" not in page
+    assert page.count("<script>") == 1
+    assert page.count("<svg") == 2
+    for words in (*LIMITATIONS, machines[0]["machine_id"], rows[0]["digest"]):
+        assert words.split("'")[0] in page
+    before = {name: (out / name).read_bytes() for name in names}
+    with redirect_stdout(io.StringIO()):
+        assert cli.main(["compare", "--report", "--out", str(out)]) == 0
+    # figures and tables come from the rows alone
+    assert {name: (out / name).read_bytes() for name in names} == before
+    with redirect_stdout(io.StringIO()):
+        merged = ["compare", "--merge", str(out), "--out", str(tmp_path / "all")]
+        assert cli.main(merged) == 0
+    assert (tmp_path / "all" / "compare.csv").read_bytes() == before["compare.csv"]
 
 
-def test_command_refuses_a_missing_earlier_run(tmp_path, capsys):
-    assert cli.main(["compare", "--against", str(tmp_path / "none")]) == 2
-    assert "FileNotFoundError" in capsys.readouterr().err
+def test_command_refuses_in_one_line(tmp_path, capsys):
+    assert cli.main(["compare", "--problems", "nowhere", "--out", str(tmp_path)]) == 2
+    assert "no set, folder or file 'nowhere'" in capsys.readouterr().err
+    assert cli.main(["compare", "--report", "--out", str(tmp_path)]) == 2
+    assert "holds no comparison" in capsys.readouterr().err

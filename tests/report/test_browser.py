@@ -5,7 +5,11 @@ import shutil
 import pytest
 
 import structopt as so
-from structopt.lab.compare.compare import compare_backends
+from structopt.lab.compare.cases import DATA, FORMULATIONS, Case
+from structopt.lab.compare.compare import compare
+from structopt.lab.compare.runs import run_cases
+from structopt.lab.compare.sets import training
+from structopt.report.html import comparison
 
 MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
 try:
@@ -72,11 +76,15 @@ def pages(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     fitted, X, Y = model
     fitted.report(folder / "run.html", X, Y)
-    done = compare_backends(
-        ["M3N"], ["chain CRF"], ["ascent", "osqp", "highs"], quick=True, repeats=1
-    )
+    given = DATA["chain CRF"](True)
+    case = Case("M3N", "chain CRF", FORMULATIONS["M3N"](), given, ("ascent", "osqp"))
+    (problem,) = run_cases([case], 1e-2, 20.0)
+    beside = folder / "beside.html"
+    beside.write_bytes(comparison(problem.results, title="beside"))
+    done = compare(training(["M3N"], ["chain CRF"], quick=True), ["ascent", "highs", "SCS"])
     done.write(folder)
-    return {"run": folder / "run.html", "comparison": folder / "compare.html"}, done
+    names = {"run": folder / "run.html", "beside": beside, "comparison": folder / "compare.html"}
+    return names, problem, done
 
 
 def load(browser, path, theme="light"):
@@ -125,7 +133,7 @@ def same(shown, record):
 
 
 @pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("which", ["run", "comparison"])
+@pytest.mark.parametrize("which", ["run", "beside", "comparison"])
 def test_page_loads_without_errors_and_can_be_read(browser, pages, which, theme):
     browser.get_log("browser")
     load(browser, pages[0][which], theme)
@@ -185,15 +193,31 @@ def test_numbers_on_the_page_are_those_of_the_result(browser, model, pages):
 
 
 def test_the_comparison_scrubs_all_runs_at_once(browser, pages):
-    paths, done = pages
-    load(browser, paths["comparison"])
-    results = done.problems[0].results
+    paths, problem, _ = pages
+    load(browser, paths["beside"])
+    results = problem.results
     for number in (1, 2, max(len(r.history) for r in results.values())):
-        scrub(browser, "scrubber-0", number)
-        rows = live(browser, "scrubber-0")
+        scrub(browser, "scrubber", number)
+        rows = live(browser, "scrubber")
         assert [row["Run"] for row in rows] == list(results)
         for row, result in zip(rows, results.values(), strict=True):
             same(row, result.history[min(number, len(result.history)) - 1])
+
+
+def test_attempts_are_filtered(browser, pages):
+    paths, _, done = pages
+    load(browser, paths["comparison"])
+
+    def shown():
+        rows = browser.find_elements(By.CSS_SELECTOR, "#attempts tr")
+        return [row.text for row in rows if row.is_displayed()]
+
+    assert len(shown()) == len(done.rows) == 3
+    box = browser.find_element(By.CSS_SELECTOR, 'select[data-column="2"]')
+    box.find_element(By.CSS_SELECTOR, 'option[value="ascent"]').click()
+    assert len(shown()) == 1
+    assert "ascent" in shown()[0]
+    assert browser.find_element(By.ID, "counted").text == "1 of 3 attempts"
 
 
 def test_without_scripts_the_page_says_the_same(browser, model, pages):

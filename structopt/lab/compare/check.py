@@ -66,10 +66,10 @@ def judged(program: Program, answer: Answer, tolerance: float) -> Verdict:
     if len(answer.x) != program.size or not np.all(np.isfinite(answer.x)):
         return Verdict("failed" if answer.claim != "optimal" else "wrong")
     found = Residuals(program).assess(answer.x, np.nan_to_num(y))
-    value, bound = found.primal, found.dual
+    value, bound = float(found.primal), float(found.dual)
     gap = abs(value - bound) / (1.0 + abs(value) + abs(bound))
     status = "wrong" if answer.claim == "optimal" else "not converged"
     if found.error <= tolerance:
         status = "solved"
-    residuals = found.primal_residual, found.dual_residual
-    return Verdict(status, found.error, *residuals, gap, value, bound)
+    error, *residuals = map(float, (found.error, found.primal_residual, found.dual_residual))
+    return Verdict(status, error, *residuals, gap, value, bound)

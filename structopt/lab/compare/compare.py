@@ -131,22 +131,26 @@ class Comparison:
     @classmethod
     def of(cls, rows: Any) -> Comparison:
         """Sort stored rows into attempts, references and machines."""
-        done, other = cls([]), 0
+        done, other, damaged = cls([]), 0, 0
         for row in rows:
-            if "machine_id" in row and "versions" in row:
-                done.machines.append(row)
+            if "machine_id" in row and isinstance(row.get("versions"), dict):
+                done.machines.append({name: row.get(name) for name in lock()})
             elif "reference" in row:
-                done.references.append(float(row["cpu"]))
-            elif row.get("version") == Attempts.version:
+                done.references += [row["cpu"]] if _is_number(row.get("cpu")) else []
+            elif row.get("version") != Attempts.version:
+                other += 1
+            elif _is_row(row):
                 done.rows.append(row)
             else:
-                other += 1
+                damaged += 1
         if other and not done.rows:
             raise FileFormatError(
                 f"All {other} rows are of another version of this comparison: run it again."
             )
         if other:
             done.left_out.append(f"{other} rows of another version of this comparison")
+        if damaged:
+            done.left_out.append(f"{damaged} rows that are damaged: run them again")
         return done
 
 
@@ -267,7 +271,8 @@ class Attempts(Study):
         """Attempt a problem in a process of its own."""
         if "reference" in cell:
             job = partial(reference().attempt, named(["highs"])["highs"], 1e-6, 60.0)
-            return {"cpu": isolated(job, seconds=60.0).value["cpu"]}
+            ended = isolated(job, seconds=60.0)
+            return {"cpu": ended.value["cpu"] if ended.how == "done" else None}
         problem = self._problems[cell["set"], cell["problem"]]
         solver, tolerance = self.solvers[cell["solver"]], cell["tolerance"]
         where = {"machine": self.machine}
@@ -280,6 +285,29 @@ class Attempts(Study):
             return numbers | where
         how = "failed" if ended.how == "error" else ended.how
         return {"status": how, "claim": "", "message": ended.message, **where}
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and np.isfinite(value)
+
+
+def _is_row(row: Row) -> bool:
+    """Whether a row of a file has what tables and figures ask for."""
+    words = all(isinstance(row.get(name), str) for name in ("set", "problem", "solver", "status"))
+    asked = all(_is_number(row.get(name)) and row[name] >= 0 for name in ("tolerance", "limit"))
+    found = row.get("status") == "solved"  # then there are numbers
+    measured = ("cpu", "error", "objective", "gap")
+    numbers = all(
+        _is_number(row.get(name)) or (row.get(name) is None and not found) for name in measured
+    )
+    if row.get("status") in SOLVED and not _is_number(row.get("cpu")):
+        return False
+    parts = ("oracle_cpu", "lift_cpu", "solve_cpu", "other_cpu", "iterations")
+    split = "oracle_cpu" not in row or all(_is_number(row.get(name)) for name in parts)
+    turn, settings = row.get("turn"), row.get("settings")
+    return words and asked and numbers and split and isinstance(turn, int) and isinstance(
+        settings, dict
+    )  # fmt: skip
 
 
 def reference() -> Problem:
@@ -295,13 +323,8 @@ def reference() -> Problem:
 def lock() -> dict[str, Any]:
     """Return what a comparison was made with: machine, versions, BLAS, threads, command."""
     machine = asdict(Machine.here())
-    blas = [
-        {
-            key: pool.get(key)
-            for key in ("internal_api", "version", "num_threads", "threading_layer")
-        }
-        for pool in threadpool_info()
-    ]
+    about = ("internal_api", "version", "num_threads", "threading_layer")
+    blas = [{key: pool.get(key) for key in about} for pool in threadpool_info()]
     fixed = {key: machine[key] for key in ("processor", "system", "cores", "python", "versions")}
     ident = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8]
     command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])

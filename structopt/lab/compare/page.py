@@ -1,4 +1,4 @@
-r"""The page of a comparison: what was found, every attempt with filters, and how to run it again."""
+"""The page of a comparison: what was found, every attempt to filter, how to run it again."""
 
 from __future__ import annotations
 

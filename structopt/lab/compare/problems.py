@@ -138,8 +138,8 @@ class Masters(Problem):
             if total > limit or not verdict.verified:
                 break
         assert worst is not None, "a sequence has a master"
-        numbers = _numbers(*worst, total, limit)
-        return numbers | {"iterations": iterations}
+        last = {"objective": verdict.objective, "lower_bound": verdict.bound}
+        return _numbers(*worst, total, limit) | last | {"iterations": iterations}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, eigsh
 
-from structopt.arrays import Floats
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.master.compile import compile_problem
 from structopt.master.program import Program
@@ -134,9 +133,10 @@ def _read_npz(path: Path) -> Program:
         made.check_format()
         return made
 
-    sides = (arrays[name] for name in ("lower", "upper", "lb", "ub"))
+    sides = {name: arrays[name] for name in ("lower", "upper", "lb", "ub")}
     offset = float(arrays.get("offset", 0.0))
-    return programme(matrix("P", (n, n)), arrays["q"], matrix("A", (m, n)), *sides, offset)
+    P, A = matrix("P", (n, n)), matrix("A", (m, n))
+    return programme(P, arrays["q"], A, **sides, offset=offset)
 
 
 def _read_model(path: Path) -> Program:
@@ -168,11 +168,10 @@ def _read_model(path: Path) -> Program:
         shape = (lp.num_col_, lp.num_col_)
         half = sp.csc_array((np.array(h.value_), np.array(h.index_), np.array(h.start_)), shape)
         P = half + half.T - sp.diags_array(half.diagonal())  # the lower triangle is stored
-    sides: list[Floats] = [
-        np.array(v, dtype=np.float64)
-        for v in (lp.row_lower_, lp.row_upper_, lp.col_lower_, lp.col_upper_)
-    ]
-    return programme(sign * P, sign * np.array(lp.col_cost_), A, *sides, sign * lp.offset_)
+    return programme(
+        sign * P, sign * np.array(lp.col_cost_), A, lower=lp.row_lower_, upper=lp.row_upper_,
+        lb=lp.col_lower_, ub=lp.col_upper_, offset=sign * lp.offset_,
+    )  # fmt: skip
 
 
 def _matrix(given: Any, shape: tuple[int, int]) -> Any:

@@ -4,8 +4,8 @@ A run counts when its gap is proved by bounds that are recomputed from the data,
 seconds and by the backend that was asked.
 
 >>> from structopt.lab.compare.cases import DATA, FORMULATIONS, Case
->>> case = Case("M3N", "chain CRF", FORMULATIONS["M3N"](), DATA["chain CRF"](True), ("ascent", "highs"))
->>> problem, = run_cases([case], 1e-2, 20.0)
+>>> given, who = DATA["chain CRF"](True), ("ascent", "highs")
+>>> problem, = run_cases([Case("M3N", "chain CRF", FORMULATIONS["M3N"](), given, who)], 1e-2, 20.0)
 >>> problem.runs["ascent"].reason, sorted(problem.refusals)
 ('', ['highs'])
 """
@@ -180,23 +180,23 @@ def _guarded(method: CuttingPlane) -> tuple[Result | None, str]:
 def split_table(problems: Sequence[Problem]) -> Table:
     """Return where the time of each run went, and how well it predicts, if that is known."""
     rows = []
-    tested = any(not math.isnan(run.right) for p in problems for run in p.runs.values())
+    tested = any(not math.isnan(done.right) for p in problems for done in p.runs.values())
     for problem in problems:
-        for backend, run in problem.runs.items():
-            if run.result is None:
+        for backend, done in problem.runs.items():
+            if done.result is None:
                 continue
-            c = run.result.certificate
+            c = done.result.certificate
             rows.append(
                 (
                     f"{problem.formulation}, {problem.data}",
                     backend,
-                    *(f"{seconds:.3f}" for seconds in run.split.values()),
-                    f"{len(run.result.history)}",
-                    f"{sum(r.cuts_added for r in run.result.history)}",
+                    *(f"{seconds:.3f}" for seconds in done.split.values()),
+                    f"{len(done.result.history)}",
+                    f"{sum(r.cuts_added for r in done.result.history)}",
                     f"{c.primal:.6g}",
                     f"{c.relative_gap:.1e}",
                     "yes" if c.certified else "no",
-                    *([f"{run.right:.1f}"] if tested else []),
+                    *([f"{done.right:.1f}"] if tested else []),
                 )
             )
     sizes = "; ".join({f"{p.data}: {p.size}": None for p in problems}) + "."

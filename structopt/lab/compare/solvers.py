@@ -36,7 +36,7 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.backends import registry
-from structopt.backends.base import Backend
+from structopt.backends.base import Backend, MasterSolution
 from structopt.backends.highs import HiGHS
 from structopt.errors import InvalidInputError
 from structopt.lab.bench import lp_solvers
@@ -128,7 +128,7 @@ class OfBackend(Solver):
 
     def settings(self, tolerance: float) -> dict[str, Any]:
         """Return what its solver is told."""
-        return registry.make(self.own).settings(tolerance)
+        return dict(registry.make(self.own).settings(tolerance))
 
     def refusal(self, program: Program) -> str:
         """Return why the backend does not take it."""
@@ -145,9 +145,9 @@ class OfBackend(Solver):
         return answer(found, found.static_duals)
 
 
-def answer(found: Any, duals: Floats | None) -> Answer:
+def answer(found: MasterSolution, duals: Floats | None) -> Answer:
     """Return what a backend found as an answer."""
-    claim = "not converged" if found.status == "inaccurate" else found.status
+    claim: Claim = "not converged" if found.status == "inaccurate" else found.status
     y = np.zeros(0) if duals is None else duals
     return Answer(found.x, y, claim, found.iterations, message=found.message)
 
@@ -161,7 +161,7 @@ class OfCVXPY(Solver):
 
     def settings(self, tolerance: float) -> dict[str, Any]:
         """Return the options of :data:`OPTIONS`."""
-        return OPTIONS.get(self.name, lambda tol: {})(tolerance)
+        return OPTIONS[self.name](tolerance) if self.name in OPTIONS else {}
 
     def refusal(self, program: Program) -> str:
         """Return what is known before it is asked."""
@@ -212,15 +212,22 @@ def _declared(program: Program) -> tuple[Any, Any, list[tuple[Any, float, Any]]]
     if np.any(p.l1):
         cost += p.l1 @ cp.abs(x)
     equal = np.isfinite(p.lower) & (p.lower == p.upper)
-    sides = [
-        (np.flatnonzero(equal), -1.0, lambda v, at: v == p.lower[at]),
-        (np.flatnonzero(np.isfinite(p.lower) & ~equal), 1.0, lambda v, at: v >= p.lower[at]),
-        (np.flatnonzero(np.isfinite(p.upper) & ~equal), -1.0, lambda v, at: v <= p.upper[at]),
-    ]
-    rows = [(at, sign, make(p.A[at] @ x, at)) for at, sign, make in sides if len(at)]
-    below, above = np.flatnonzero(np.isfinite(p.lb)), np.flatnonzero(np.isfinite(p.ub))
-    bounds = [x[below] >= p.lb[below]] if len(below) else []
-    bounds += [x[above] <= p.ub[above]] if len(above) else []
+    below = np.isfinite(p.lower) & ~equal
+    above = np.isfinite(p.upper) & ~equal
+    rows: list[tuple[Any, float, Any]] = []
+    for which, sign in ((equal, -1.0), (below, 1.0), (above, -1.0)):
+        if not which.any():
+            continue
+        at = np.flatnonzero(which)
+        value = p.A[at] @ x
+        side = p.upper[at] if which is above else p.lower[at]
+        row = (
+            value == side if which is equal else value >= side if which is below else value <= side
+        )
+        rows.append((at, sign, row))
+    floor, ceiling = np.flatnonzero(np.isfinite(p.lb)), np.flatnonzero(np.isfinite(p.ub))
+    bounds = [x[floor] >= p.lb[floor]] if len(floor) else []
+    bounds += [x[ceiling] <= p.ub[ceiling]] if len(ceiling) else []
     return cp.Problem(cp.Minimize(cost), [*(c for *_, c in rows), *bounds]), x, rows
 
 

@@ -26,7 +26,9 @@ import structopt as so
 from structopt.datasets.hansards import read_links
 from structopt.datasets.lidar import ARRAYS, read_scan
 from structopt.datasets.swde import read_table
-from structopt.lab.compare.stats import read_costs
+from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.programmes import read as read_programme
+from structopt.lab.compare.tables import remarks, tables
 from structopt.lab.harness.store import Store
 
 MEMORY = 60  # of the file's size, with what Python itself needs to parse it
@@ -74,7 +76,24 @@ TEXTS = {
     "table": ("book\tshop\ttitle\n1\t1\t1\t1\n0001\t1\tA title\n", read_table),
     "templates": ("# words\nU00:%x[0,0]\nU01:%x[-1,0]/%x[0,1]\nB\n", so.read_templates),
 }
-COSTS = "formulation,data,backend,cost,rounds\nM3N,chain,highs,1.5,3\nM3N,chain,osqp,2.5,4\n"
+ROWS = "".join(
+    f'{{"fingerprint": "{solver}", "cell": {{"version": 2, "set": "s", "problem": "p", "kind": '
+    f'"LP", "rows": 3, "solver": "{solver}", "tolerance": 0.001, "settings": {{"eps": 0.1}}, '
+    '"limit": 9.0, "memory": 4.0, "turn": 0}, "numbers": {"status": "solved", "claim": "optimal", '
+    '"cpu": 0.5, "error": 1e-05, "objective": 1.5, "gap": 1e-06, "iterations": 7}}\n'
+    for solver in ("highs", "SCS")
+)
+MPS = """NAME T
+ROWS
+ N  COST
+ G  R1
+COLUMNS
+    X  COST 1.0  R1 1.0
+    Y  COST 2.0  R1 1.0
+RHS
+    RHS  R1 1.0
+ENDATA
+"""
 CELLS = (
     '{"fingerprint": "ab", "cell": {"C": 1.0}, "numbers": {"error": 0.5, "rows": [1, 2]}}\n'
     '{"fingerprint": "cd", "cell": {"C": 2.0}, "numbers": {"error": 0.25, "rows": []}}\n'
@@ -114,7 +133,13 @@ def checkpoints(folder):
 
 def comparisons(folder):
     """Return the files that `structopt compare` and `reproduce` read again."""
-    yield "compare.csv", COSTS.encode(), read_costs
+
+    def compared(path):
+        (folder / "cells.jsonl").write_bytes(path.read_bytes())
+        done = Comparison.read(folder)
+        return (tables(done), remarks(done)) if done.rows else None
+
+    yield "comparison", ROWS.encode(), compared
 
     def stored(path):
         (folder / "cells.jsonl").write_bytes(path.read_bytes())
@@ -129,6 +154,17 @@ def data(folder):
         yield name, text.encode(), read
         if name in ("letters", "conllu"):
             yield f"{name}.gz", gzip.compress(text.encode()), read
+
+    def modelled(path):
+        (folder / "model.mps").write_bytes(path.read_bytes())
+        return read_programme(folder / "model.mps")
+
+    yield "model.mps", MPS.encode(), modelled
+    one = {"q": [1.0], "Ad": [1.0], "Ai": [0], "Ap": [0, 1], "Pd": [1.0], "Pi": [0], "Pp": [0, 1],
+           "lower": [1.0], "upper": [np.inf], "lb": [0.0], "ub": [np.inf]}  # fmt: skip
+    stream = io.BytesIO()
+    np.savez(stream, **one)
+    yield "programme.npz", stream.getvalue(), read_programme
     points = {key: np.ones((4, 3) if key == "xyz" else 4) for key in ARRAYS}
     stream = io.BytesIO()
     np.savez(stream, **points)

@@ -71,5 +71,5 @@ def judged(program: Program, answer: Answer, tolerance: float) -> Verdict:
     status = "wrong" if answer.claim == "optimal" else "not converged"
     if found.error <= tolerance:
         status = "solved"
-    error, *residuals = map(float, (found.error, found.primal_residual, found.dual_residual))
-    return Verdict(status, error, *residuals, gap, value, bound)
+    primal, dual = float(found.primal_residual), float(found.dual_residual)
+    return Verdict(status, float(found.error), primal, dual, gap, value, bound)

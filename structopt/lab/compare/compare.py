@@ -57,6 +57,11 @@ SOLVED = ("solved", "infeasible", "unbounded")
 """The statuses that answer a problem."""
 
 
+LOCK = ("machine_id", "date", "processor", "system", "cores", "load", "python", "versions",
+        "libraries", "command")  # fmt: skip
+"""What is told of a machine."""
+
+
 @dataclass
 class Comparison:
     """A finished or interrupted comparison: rows, and what they were made with.
@@ -134,7 +139,7 @@ class Comparison:
         done, other, damaged = cls([]), 0, 0
         for row in rows:
             if "machine_id" in row and isinstance(row.get("versions"), dict):
-                done.machines.append({name: row.get(name) for name in lock()})
+                done.machines.append({name: row.get(name) for name in LOCK})
             elif "reference" in row:
                 done.references += [row["cpu"]] if _is_number(row.get("cpu")) else []
             elif row.get("version") != Attempts.version:

@@ -136,7 +136,7 @@ def _machines(done: Comparison) -> Markup:
         versions = ", ".join(f"{name}=={version}" for name, version in machine["versions"].items())
         libraries = ", ".join(
             f"{pool.get('internal_api')} {pool.get('version')}, {pool.get('num_threads')} threads"
-            for pool in machine.get("libraries", ())
+            for pool in machine["libraries"] or ()
         )
         pieces.append(facts([
             ("machine", text(machine["machine_id"])),

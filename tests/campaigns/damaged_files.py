@@ -155,16 +155,19 @@ def data(folder):
         if name in ("letters", "conllu"):
             yield f"{name}.gz", gzip.compress(text.encode()), read
 
-    def modelled(path):
-        (folder / "model.mps").write_bytes(path.read_bytes())
-        return read_programme(folder / "model.mps")
+    def programme(ending):
+        def read(path):
+            (folder / f"model{ending}").write_bytes(path.read_bytes())
+            return read_programme(folder / f"model{ending}")
 
-    yield "model.mps", MPS.encode(), modelled
+        return read
+
+    yield "model.mps", MPS.encode(), programme(".mps")
     one = {"q": [1.0], "Ad": [1.0], "Ai": [0], "Ap": [0, 1], "Pd": [1.0], "Pi": [0], "Pp": [0, 1],
            "lower": [1.0], "upper": [np.inf], "lb": [0.0], "ub": [np.inf]}  # fmt: skip
     stream = io.BytesIO()
     np.savez(stream, **one)
-    yield "programme.npz", stream.getvalue(), read_programme
+    yield "programme.npz", stream.getvalue(), programme(".npz")
     points = {key: np.ones((4, 3) if key == "xyz" else 4) for key in ARRAYS}
     stream = io.BytesIO()
     np.savez(stream, **points)

@@ -299,13 +299,14 @@ def _is_number(value: Any) -> bool:
 def _is_row(row: Row) -> bool:
     """Whether a row of a file has what tables and figures ask for."""
     words = all(isinstance(row.get(name), str) for name in ("set", "problem", "solver", "status"))
-    asked = all(_is_number(row.get(name)) and row[name] >= 0 for name in ("tolerance", "limit"))
+    asked = all(_is_number(row.get(name)) and row[name] > 0 for name in ("tolerance", "limit"))
     found = row.get("status") == "solved"  # then there are numbers
     measured = ("cpu", "error", "objective", "gap")
     numbers = all(
         _is_number(row.get(name)) or (row.get(name) is None and not found) for name in measured
     )
-    if row.get("status") in SOLVED and not _is_number(row.get("cpu")):
+    cpu: Any = row.get("cpu")
+    if row.get("status") in SOLVED and not (_is_number(cpu) and cpu >= 0):
         return False
     parts = ("oracle_cpu", "lift_cpu", "solve_cpu", "other_cpu", "iterations")
     split = "oracle_cpu" not in row or all(_is_number(row.get(name)) for name in parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from structopt.lab.compare.compare import SOLVED, Comparison
@@ -52,7 +53,7 @@ const show = () => {
   }
   counted.textContent = `${shown} of ${body.rows.length} attempts`;
 };
-boxes.forEach((box) => box.addEventListener("input", show));
+boxes.forEach((box) => box.addEventListener("change", show));
 show();
 """
 
@@ -103,8 +104,9 @@ def _table(given: Table, *, words: tuple[int, ...] = (0,)) -> Markup:
 
 
 def _picture(name: str, svg: bytes) -> Markup:
-    # as part of the page, without the XML prolog that only a file has
-    drawing = svg.decode()[svg.decode().index("<svg") :]
+    # as part of the page, without the prolog and metadata that only a file has
+    drawing = re.sub("<metadata>.*?</metadata>", "", svg.decode(), flags=re.DOTALL)
+    drawing = drawing[drawing.index("<svg") :]
     return Markup(f'<figure role="img" aria-label="{text(name)}">{drawing}</figure>')
 
 

@@ -12,7 +12,6 @@ import hashlib
 import os
 import shutil
 import tempfile
-import zipfile
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import ArpackError, eigsh
 
 from structopt.errors import FileFormatError, InvalidInputError
+from structopt.files import read_plain_arrays
 from structopt.master.compile import compile_problem
 from structopt.master.program import Program
 
@@ -80,7 +80,7 @@ def read(path: str | os.PathLike[str]) -> Program:
         found = _read_npz(path) if path.suffix == ".npz" else _read_model(path)
     except FileFormatError as error:
         raise FileFormatError(f"{path}: {error}") from None
-    except (OSError, ValueError, KeyError, zipfile.BadZipFile, EOFError) as error:
+    except (OSError, ValueError, TypeError, KeyError) as error:
         raise FileFormatError(f"{path} is no programme: {error}.") from None
     return found
 
@@ -104,7 +104,7 @@ def of_cvxpy(problem: Any) -> Program:
     sign = -1.0 if isinstance(problem.objective, cp.Maximize) else 1.0
     cost = sign * problem.objective.expr
     found = compile_problem(cost, problem.constraints, problem.variables())
-    if found is None:
+    if found is None or found.is_conic:
         raise InvalidInputError("The problem has cones; linear and quadratic ones are compared.")
     return replace(found, P=sp.csr_array(found.P))
 
@@ -122,8 +122,7 @@ def digest(program: Program) -> str:
 
 
 def _read_npz(path: Path) -> Program:
-    with np.load(path, allow_pickle=False) as given:
-        arrays = {name: given[name] for name in given.files}
+    arrays = read_plain_arrays(path)
     n, m = len(arrays["q"]), len(arrays["lower"])
 
     def matrix(letter: str, shape: tuple[int, int]) -> Any:

@@ -45,7 +45,7 @@ class MasterSolution:
     message : str
         The solver's own words, for errors.
     weight : float
-        Of this solution among those that are averaged.
+        Of this solution among those that are averaged; 0 where averages are not worth their time.
     """
 
     status: Status

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 _POWER, _PACE, _ENOUGH = 0.5, 2.0, 1.5
 """A length changes by (one residual / the other)^_POWER a move, at most by the factor _PACE; that
 of weights once the changes add up to _ENOUGH: plane products may have to be built again."""
+_ALONE = 20
+"""So many times the sweeps at most where nothing is tied, with momentum, until the tolerance of the
+master is met, and two moves at most: there is no step to hurry to."""
 _LARGE = 1000
 """Weights and slacks from which on "auto" takes it."""
 _SHARE, _MOVES = 3, 8
@@ -122,8 +125,11 @@ class Splitting(Backend):
         self._u, self._y = np.zeros(len(self._order)), np.zeros(len(self._order))
         self._t, self._tau, self._change = np.ones(self._n), 1.0, 1.0
         self._last = Step(np.zeros(plain.size), np.zeros(plain.static.shape[0]))
+        self._alone = alone = not np.any(tied)
         self._ascent = Ascent(
-            max_sweeps=self.sweeps, momentum=False, random_state=self.random_state
+            max_sweeps=self.sweeps * (_ALONE if alone else 1),
+            momentum=alone,
+            random_state=self.random_state,
         )
         self._ascent.start(SimpleNamespace(program=self._separable()))
         self._arrived, self._started = 0, False
@@ -251,13 +257,12 @@ class Splitting(Backend):
     # ------------------------------------------------------------------ solving
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
         """Move a few times; the multipliers are the mean of all moves."""
-        moves = int(
-            np.clip(len(self._program.slacks) / (_SHARE * max(1, self._arrived)), 1, _MOVES)
-        )
+        most = 2 if self._alone else _MOVES
+        moves = int(np.clip(len(self._program.slacks) / (_SHARE * max(1, self._arrived)), 1, most))
         self._arrived = 0
         visits, duals, static = 0, np.zeros(0), np.zeros(0)
         for move in range(moves):
-            visits += self._move(time_limit)
+            visits += self._move(tolerance if self._alone else 0.0, time_limit)
             now = self._ascent.multipliers()
             duals = now if move == 0 else duals + (now - duals) / (move + 1)
             static = (
@@ -269,14 +274,15 @@ class Splitting(Backend):
                 break
         x = self._last.x.copy()
         n = self._n
-        x[self._order[:n]] = np.where(self._tied[:n], self._u[:n], self._ascent.weights)
+        x[self._order[:n]] = np.where(self._tied[:n], self._u[:n], self._ascent.mean)
         status = (
             self._last.status if self._last.status in ("infeasible", "failed") else "inaccurate"
         )
-        length = self._tau if len(self._soft) else float(self._t.mean())
+        # only where weights are tied without a ridge do multipliers of single rounds circle
+        length = float(self._t.mean()) if np.any(self._tied[: self._n]) else 0.0
         return MasterSolution(status, x, duals, static, visits, weight=moves * length)
 
-    def _move(self, time_limit: float | None) -> int:
+    def _move(self, tolerance: float, time_limit: float | None) -> int:
         """Do one move; return how many groups the ascent visited."""
         n, aim = self._n, self._u - self._y
         cost = np.where(self._tied, 0.0, self._program.q[self._order])
@@ -287,7 +293,7 @@ class Splitting(Backend):
                 np.full(len(self._soft), np.inf), -aim[n + self._soft] / self._tau,
                 np.full(len(self._soft), self._tau),
             ))  # fmt: skip
-        visits = self._ascent.ascend(tolerance=0.0, time_limit=time_limit)[1]
+        visits = self._ascent.ascend(tolerance=tolerance, time_limit=time_limit)[1]
         x, before = np.concatenate([self._ascent.weights, self._ascent.slacks()]), self._u
         relaxed = before + self.relax * (x - before)
         self._u = relaxed.copy()

@@ -215,7 +215,7 @@ class CuttingPlane(Method):
             self.master.pool.cuts, solution.cut_duals, solution.static_duals
         )
         bound = self._lagrangian.value(priced, solution.x)
-        if self.backend.moving:
+        if self.backend.moving and solution.weight > 0.0:
             self._averages.add(priced, solution.weight)
             if len(self.history) % max(1, len(self.history) // 50) == 0:
                 for mean in self._averages.means():

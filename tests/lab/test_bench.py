@@ -302,3 +302,15 @@ def test_path_and_separate_runs_are_measured_in_turns(tmp_path, capsys):
     assert (tmp_path / "bench-path.md").exists()
     with pytest.raises(InvalidInputError, match="digits-m3n"):
         PathBench(["nothing"]).cells()
+
+
+def test_formulations_are_certified_beside_the_plain_one():
+    from structopt.lab.bench.formulations import KINDS, FormulationBench
+
+    bench = FormulationBench(kinds=["CVaR", "group lasso"], invented=20, repeats=1, time_limit=20.0)
+    rows, _ = measured(bench)
+    assert [row["kind"] for row in rows] == ["M3N", "CVaR", "group lasso"]
+    assert bench.proved(rows)
+    (table,) = bench.tables(rows, [])
+    assert len(table.rows) == 3
+    assert set(KINDS) >= {row["kind"] for row in rows}

@@ -315,6 +315,11 @@ class Ascent(Backend):
         """The weights as they stand; a view."""
         return self._w
 
+    @property
+    def mean(self) -> Floats:
+        """The mean weights after the last sweeps; without momentum those as they stand."""
+        return self._mean
+
     def multipliers(self) -> Floats:
         """Return the multipliers of the rows as they stand."""
         p = self._planes.each

@@ -92,7 +92,7 @@ def _trace_norm(w: Any) -> Any:
 def _learned(m: Any, w: Any, xi: Any) -> Any:
     rho = _cp().Variable(nonneg=True, name="rho")
     m.cuts(lambda cut: cut.delta @ w >= rho - cut.of(xi))
-    return _ridge(w) + 0.1 * _cp().sum(xi) - 0.01 * m.n_examples * rho
+    return _ridge(w) + 0.1 * (_cp().sum(xi) - m.n_examples / 2 * rho)
 
 
 KINDS = {
@@ -116,7 +116,7 @@ KINDS = {
         "1/2 |w|^2 + C n max_g mean_g xi", 10.0,
         lambda m, w, xi: _ridge(w) + 0.1 * _worst_group(m, xi),
     ),
-    "nu": Kind("1/2 |w|^2 + C (sum xi - n rho / 10), margin rho", 10.0, _learned),
+    "nu": Kind("1/2 |w|^2 + C (sum xi - n rho / 2), margin rho", 10.0, _learned),
     "group lasso": Kind(
         "sum_g |w_g| + C sum xi", 30.0, lambda m, w, xi: _block_norms(w) + 0.1 * _cp().sum(xi)
     ),
@@ -132,8 +132,8 @@ KINDS = {
         "|w|_1.5 + C sum xi", 60.0, lambda m, w, xi: _cp().pnorm(w, 1.5) + 0.1 * _cp().sum(xi)
     ),
     "entropy": Kind(
-        "KL(w, 0.1) + C sum xi", 60.0,
-        lambda m, w, xi: _cp().sum(_cp().kl_div(w, np.full(w.size, 0.1))) + 0.1 * _cp().sum(xi),
+        "KL(w, 0.1) / 10 + C sum xi", 60.0,
+        lambda m, w, xi: 0.1 * (_cp().sum(_cp().kl_div(w, np.full(w.size, 0.1))) + _cp().sum(xi)),
     ),
     "log-sum-exp": Kind(
         "1/2 |w|^2 + C n log mean exp xi", 60.0,

@@ -11,7 +11,7 @@ static row, in a cone, or coupled by P. A column without a step (t_j = 0) is F's
 >>> w = cp.Variable(2)
 >>> program = compile_problem(cp.quad_form(w, np.array([[2.0, 1.0], [1.0, 2.0]])), [], [w])
 >>> proximity_of(replace(program, weights=slice(0, 2)))(np.array([3.0, 6.0]), np.full(2, 0.5)).x
-array([0.5, 2.5])
+array([0.375, 1.875])
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ variable, ``norm_inf``, ``pnorm``, ``normNuc``, and the entropies ``entr``, ``kl
 >>> import cvxpy as cp
 >>> w = cp.Variable(4)
 >>> norms = cp.sum(cp.norm2(cp.reshape(w, (2, 2), order="C"), axis=1))
->>> found = split(3 * norms + cp.sum(w), [], [w], {w.id: 0}, 4)
->>> found.plain.q, found.terms[0].block, found.terms[0].price
+>>> found = split(3 * norms + cp.sum_squares(w) / 2, [], [w], {w.id: 0}, 4)
+>>> found.plain.P.diagonal(), found.terms[0].block, found.terms[0].price
 (array([1., 1., 1., 1.]), array([0, 1, 0, 1]), 3.0)
 """
 

@@ -58,8 +58,7 @@ class Declared:
         if self._all_declared and not alone:
             return self.program.residual(x)
         self._set(x)
-        mine = {self._weights.id}
-        static = [c for c in self._static if not alone or {v.id for v in c.variables()} <= mine]
+        static = self._alone if alone else self._static
         with np.errstate(all="ignore"):
             worst = max([0.0, *(_share_of(constraint) for constraint in static)])
         bounds = replace(self.program, A=self.program.A[:0], lower=np.zeros(0), upper=np.zeros(0),
@@ -85,9 +84,14 @@ class Declared:
     @cached_property
     def retreat(self) -> Retreat:
         """How weights are moved into the static constraints that hold of them alone."""
+        return Retreat(self._weights, self._alone)
+
+    @cached_property
+    def _alone(self) -> list[Any]:
+        """What holds of the weights alone; where the objective is finite, too."""
         mine = {self._weights.id}
-        alone = [c for c in self._static if {v.id for v in c.variables()} <= mine]
-        return Retreat(self._weights, alone)
+        every = [*self._static, *self._objective.domain]
+        return [c for c in every if {v.id for v in c.variables()} <= mine]
 
     def _fixed(self) -> NDArray[np.bool_]:
         """Which columns oracles are asked about."""

@@ -299,7 +299,7 @@ class Entropy(Hinges):
     """Maximum entropy weights, which are positive."""
 
     def regulariser(self, w, m):
-        return -0.1 * cp.sum(cp.entr(w))
+        return -cp.sum(cp.entr(w))
 
 
 @zoo("simplex")

@@ -17,12 +17,12 @@ from structopt.master.program import Program
 def nearest_feasible(master: RestrictedMaster, x: Floats) -> Floats:
     """Return the point of the static constraints nearest to x: bounds must hold there.
 
-    Where the other columns are solved for, it is the nearest weights that are looked for, and only
-    if these break what holds of weights alone.
+    Where other columns are solved for, or were added by CVXPY, it is the nearest weights that are
+    looked for, and only if these break what holds of weights alone.
     """
     program = master.program
     x = np.clip(x, program.lb, program.ub)
-    alone = master.inner is not None
+    alone = master.inner is not None or not np.all(master.declared)
     best, least = x, master.residual(x, alone=alone)
     if least <= 1e-9:
         return x

@@ -156,7 +156,7 @@ def run(file: str, tree: ast.Module | None, tests: list[str], cpu: float, folder
     return code != 0, spent, last[-1][7:160] if last else f"exit {code}"
 
 
-def tests_of(file: str) -> list[str]:
+def noticed_by(file: str) -> list[str]:
     """Return what should notice a change of a file: its doctest and the tests listed for it."""
     return [file, *TARGETS[file]]
 
@@ -190,7 +190,7 @@ def chosen(file: str, count: int, seed: int) -> list[mutants.Site]:
 
 def campaign(file: str, args: argparse.Namespace, folder: Path, known: dict, listed: dict) -> None:
     """Run the mutants of one file that are not known yet, and write what became of them."""
-    source, tests = (ROOT / file).read_text(), tests_of(file)
+    source, tests = (ROOT / file).read_text(), noticed_by(file)
     if args.survivors:
         survived = {m for (f, m), r in known.items() if f == file and not r["killed"]}
         wanted = [s for s in chosen(file, 0, 0) if s.label in survived]

@@ -38,10 +38,7 @@ TARGETS: dict[str, list[str]] = {
     ),
     **_room("program", "BooleanProgram", "test_program", files="shard"),
     # what makes certificates
-    "structopt/run/certificate.py": [
-        "tests/run/test_certificate_fields.py",
-        "tests/run/test_certificate.py",
-    ],
+    "structopt/run/certificate.py": ["tests/run/test_certificate_fields.py"],
     "structopt/master/question.py": ["tests/master/test_question.py"],
     "structopt/master/rule.py": ["tests/master/test_question.py", LIFT],
     "structopt/master/form.py": [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import structopt as so
-from structopt.errors import CertificateError
+from structopt.errors import CertificateError, OracleError
 from structopt.run.certificate import Certificate, check_bounds, contradicts
 
 
@@ -54,9 +54,8 @@ def test_a_run_that_meets_a_contradiction_raises_with_its_best_model():
     model = so.StructuredClassifier(
         Lying([0, 1], features), so.M3N(C=0.01), tol=1e-6, method="cutting-plane"
     )
-    with pytest.raises(CertificateError, match="exceeds the upper bound") as raised:
+    with pytest.raises(OracleError, match="one that it gave before") as raised:
         model.fit(X, y)
-    assert raised.value.dual > raised.value.primal
     result = raised.value.result
     assert not result.certificate.certified
     assert len(result.weights) == 4

@@ -63,6 +63,7 @@ from structopt.learn.model_file import load_model as load_model
 from structopt.learn.model_file import save_model as save_model
 from structopt.learn.path import fit_path as fit_path
 from structopt.learn.select import grid_select as grid_select
+from structopt.learn.describe import describe as describe
 from structopt.structures.chain.transitions import bio as bio
 from structopt.structures.chain.transitions import bioes as bioes
 from structopt.learn.margins import separability as separability

@@ -96,6 +96,7 @@ NAMES = [
     Name("save_model", "learn.model_file", "function"),
     Name("fit_path", "learn.path", "function"),
     Name("grid_select", "learn.select", "function"),
+    Name("describe", "learn.describe", "function"),
     Name("bio", "structures.chain.transitions", "function"),
     Name("bioes", "structures.chain.transitions", "function"),
     Name("separability", "learn.margins", "function"),

@@ -15,10 +15,32 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
+import numpy as np
+
+from structopt.arrays import Ints
+from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Parameters
 
 WeightConstraints = Callable[[Any], Sequence[Any]]
 """A function of the weight variable that returns constraints: ``lambda w: [w >= 0]``."""
+
+
+def groups_of(names: Sequence[tuple[str, str]] | None, by: str) -> dict[str, Ints]:
+    """Return the positions of weights by their label or feature.
+
+    >>> groups_of([("x1", "a"), ("x2", "a"), ("x1", "b")], "feature")
+    {'x1': array([0, 2]), 'x2': array([1])}
+    """
+    if by not in ("label", "feature"):
+        raise InvalidInputError(f"Weights are grouped by 'label' or 'feature', not by {by!r}.")
+    if names is None:
+        raise IncompatibleError(
+            "The structure does not name its weights: write feature_names(), or slices of w."
+        )
+    found: dict[str, list[int]] = {}
+    for place, (feature, label) in enumerate(names):
+        found.setdefault(str(label if by == "label" else feature), []).append(place)
+    return {name: np.array(places, dtype=np.int64) for name, places in found.items()}
 
 
 class Declaration(Protocol):
@@ -29,6 +51,9 @@ class Declaration(Protocol):
 
     def weights(self, constraints: WeightConstraints | None = None, *, frozen: Any = None) -> Any:
         """Return w, the weights; ``constraints(w)`` adds constraints, ``frozen`` fixes some."""
+
+    def groups(self, by: str = "label") -> dict[str, Ints]:
+        """Return the weights of each label, or of each feature, as positions in w."""
 
     def slacks(self) -> Any:
         """Return a new variable xi >= 0 with one slack an example."""

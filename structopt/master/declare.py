@@ -23,7 +23,7 @@ becomes. After :meth:`RestrictedMaster.compile` the declaration is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.formulations.base import WeightConstraints
+from structopt.formulations.base import WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
@@ -59,6 +59,8 @@ class RestrictedMaster(Declared):
         The data set's base matrix, when its directions come as parts.
     nonnegative : array of int, optional
         Weights that the structure wants >= 0.
+    names : callable, optional
+        Returns (feature, label) of each weight.
     """
 
     program: Program
@@ -72,7 +74,9 @@ class RestrictedMaster(Declared):
         sample_weight: Floats | None = None,
         base: Any = None,
         nonnegative: Ints | None = None,
+        names: Callable[[], list[tuple[str, str]] | None] = lambda: None,
     ) -> None:
+        self._names = names
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
         self._base = base
@@ -107,6 +111,13 @@ class RestrictedMaster(Declared):
             fixed = frozen if isinstance(frozen, Fixed) else Fixed(frozen)
             self.subject_to(*fixed(self._weights))
         return self._weights
+
+    def groups(self, by: str = "label") -> dict[str, Ints]:
+        """Return the weights of each label, or of each feature, as positions in w.
+
+        ``sum(cp.norm2(w[of]) for of in m.groups(by="feature").values())`` is a group lasso.
+        """
+        return groups_of(self._names(), by)
 
     def slacks(self) -> Any:
         """Return a new variable xi >= 0 with one slack an example.

@@ -36,6 +36,16 @@ class Declared:
     _objective: Any
     _static: list[Any]
 
+    @property
+    def declared_objective(self) -> Any:
+        """The objective as it was written."""
+        return self._objective
+
+    @property
+    def declared_constraints(self) -> list[Any]:
+        """The static constraints as they were written, and those that rules brought."""
+        return list(self._static)
+
     def samples(self) -> list[Cuts]:
         """Return one row of each family, to judge its shape by."""
         raise NotImplementedError

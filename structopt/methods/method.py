@@ -365,6 +365,7 @@ class Method(ABC):
             sample_weight=self.data.sample_weight,
             base=self.data.base,
             nonnegative=self.structure.nonnegative_weights(),
+            names=self.structure.feature_names,
         )
         self.formulation.master(master)
         master.compile()

@@ -23,7 +23,7 @@ import cvxpy as cp
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.formulations.base import Formulation, WeightConstraints
+from structopt.formulations.base import Formulation, WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
 from structopt.structures.base.oracles import (
     Oracle,
@@ -97,6 +97,10 @@ class FullProblem:
             fixed = frozen if isinstance(frozen, Fixed) else Fixed(frozen)
             self._constraints.extend(fixed(self.w))
         return self.w
+
+    def groups(self, by: str = "label") -> dict[str, Ints]:
+        """Return the weights of each label, or of each feature."""
+        return groups_of(self.case.structure.feature_names(), by)
 
     def slacks(self) -> Any:
         """Return a variable with one weighted slack an example."""

@@ -31,6 +31,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from structopt import __version__
 from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
 from structopt.parameters import checked
 
@@ -86,13 +87,29 @@ def read_arrays(
     except _DAMAGE as error:
         raise _damaged(path, error) from error
     if not isinstance(header, dict) or header.get("kind") not in kinds:
-        found = header.get("kind") if isinstance(header, dict) else header
-        raise FileFormatError(f"{os.fspath(path)} holds {found!r}, expected {kinds[0]!r}.")
+        raise _another_kind(path, header, kinds)
     digest = header.pop("digest", None)
     unsigned = header["kind"].endswith(" 1")  # files of version 0.1 have none
     if not unsigned and digest != _digest(header, arrays):
         raise FileFormatError(f"{os.fspath(path)} is damaged: its content is not what was written.")
     return header, arrays
+
+
+def _another_kind(
+    path: str | os.PathLike[str], header: Any, kinds: tuple[str, ...]
+) -> FileFormatError:
+    """Return the error of a file that holds something else, or is of another version."""
+    found = header.get("kind") if isinstance(header, dict) else header
+    said = f"{os.fspath(path)} holds {found!r}, expected {kinds[0]!r}"
+    what, _, number = str(found).rpartition(" ")
+    if what != kinds[0].rpartition(" ")[0] or not number.isdecimal():
+        return FileFormatError(f"{said}.")
+    known = sorted(kind.rpartition(" ")[2] for kind in kinds)
+    return FileFormatError(
+        f"{said}: it was written by structopt {header.get('version', 'of another version')}, this "
+        f"is {__version__}, which reads {what} {' and '.join(known)}. Read it with the version "
+        "that wrote it, or make it again with this one."
+    )
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:

@@ -15,7 +15,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Any
+from typing import Any, ClassVar
 
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.lab.harness.arguments import argument
@@ -39,8 +39,15 @@ class Given(ABC):
             raise FileFormatError(f"{name} holds no {self.missing}.")
         return self.X, self.Y
 
-    missing = "outputs"
+    missing: ClassVar[str] = "outputs"
     """What a file without outputs lacks."""
+
+    scored: ClassVar[tuple[str, ...]] = ()
+    """The scores that ``tune`` can compare, its default first; none where it cannot."""
+
+    def some(self, places: Any) -> Any:
+        """Return some of the inputs."""
+        return [self.X[i] for i in places]
 
     @abstractmethod
     def size(self) -> str:

@@ -27,6 +27,7 @@ class Sequences(Given):
     width: int = 0
     """Columns of a token without its tag; 0 where tokens are mappings."""
 
+    scored = ("token_accuracy", "span_f1", "sequence_accuracy")
     missing = 'tags: the last column or "tags" is missing'
 
     def size(self) -> str:

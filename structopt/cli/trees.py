@@ -17,6 +17,7 @@ from structopt.structures.arborescence.structure import Arborescence
 class Trees(Given):
     """Sentences and the head of every token."""
 
+    scored = ("unlabelled_attachment", "sequence_accuracy")
     missing = "heads: column 7 is '_'"
 
     def size(self) -> str:

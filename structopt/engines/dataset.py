@@ -91,18 +91,11 @@ class DataSet:
         n_jobs: int | None = None,
     ) -> DataSet:
         """Encode examples for a fitted structure, one shard a worker."""
-        from joblib import effective_n_jobs
-
         check_lengths(X, Y)
-        if n_jobs == 0:
-            raise InvalidInputError("n_jobs is 0: give the number of workers, or -1 for all cores.")
         X = sp.csr_array(X) if sp.issparse(X) else X
-        n_examples = count(X)
-        workers = min(effective_n_jobs(n_jobs), max(1, n_examples))
-        edges = np.linspace(0, n_examples, workers + 1).astype(int)
         shards = [
-            structure.encode(X[start:stop], Y[start:stop], start=int(start))
-            for start, stop in pairwise(edges)
+            structure.encode(X[start:stop], Y[start:stop], start=start)
+            for start, stop in pairwise(edges(count(X), n_jobs))
         ]
         return cls(
             shards,
@@ -233,6 +226,16 @@ class DataSet:
                 batch = shard.directions(answer.outputs, local)
                 batches.append(batch.moved(int(source)) if source else batch)
         return batches[0] if len(batches) == 1 else Directions.concatenate(batches)
+
+
+def edges(n_examples: int, n_jobs: int | None, *, at_least: int = 1) -> list[int]:
+    """Return where the examples of each worker begin, and the end of the last."""
+    from joblib import effective_n_jobs
+
+    if n_jobs == 0:
+        raise InvalidInputError("n_jobs is 0: give the number of workers, or -1 for all cores.")
+    workers = min(effective_n_jobs(n_jobs), max(1, n_examples // at_least))
+    return np.linspace(0, n_examples, workers + 1).astype(int).tolist()  # type: ignore[no-any-return]
 
 
 def _joined(bases: list[Any]) -> Any:

@@ -14,11 +14,14 @@ sentence has a tree with a single root).
 >>> arcs, features = template.transform([one])[0]
 >>> arcs.tolist(), features.shape[1] == template.n_features_
 ([[0, 1], [0, 2], [1, 2], [2, 1]], True)
+>>> print([name for name in template.get_feature_names_out() if "length" in name][-1])
+head=works, head.tag=VERB, dep=it, dep.tag=PRON, side=left, length=1
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -36,6 +39,24 @@ UNKNOWN, ROOT, NONE = 0, 1, 2  # codes of what was not seen, of the root, of wha
 LENGTHS = (1, 2, 3, 4, 5, 10, 20, 30)
 """Lengths are told apart up to each of these."""
 MAX_TEMPLATES = 64
+DIGITS = {
+    "hw": "head", "ht": "head.tag", "hf": "head.xpos", "ht-": "head-1.tag", "ht+": "head+1.tag",
+    "mw": "dep", "mt": "dep.tag", "mf": "dep.xpos", "mt-": "dep-1.tag", "mt+": "dep+1.tag",
+    "between": "between.tag", "side": "side", "length": "length",
+}  # fmt: skip
+"""What templates are made of: words, tags and fine tags of head and dependent and beside them."""
+_PLAIN = [
+    *("hw ht", "hw", "ht", "hf", "mw mt", "mw", "mt", "mf"),
+    *("hw ht mw mt", "ht mw mt", "hw mw mt", "hw ht mt", "hw ht mw", "hw mw"),
+    *("ht mt", "hf mf", "hf mt", "ht mf", "hw mf", "hf mw"),
+    *("ht ht+ mt- mt", "ht- ht mt- mt", "ht ht+ mt mt+", "ht- ht mt mt+"),
+    *("ht mt- mt", "ht mt mt+", "ht ht+ mt", "ht- ht mt", ""),
+]
+TEMPLATES = [
+    *(tuple(f"{t} {more}".split()) for t in _PLAIN for more in ("", "side length")),
+    ("ht", "between", "mt", "side"),  # each tag between head and dependent
+]
+"""Each alone, and with direction and length; a feature's template is its number here."""
 
 
 class _Codes(NamedTuple):
@@ -96,9 +117,31 @@ class ArcFeatures(FeatureTransformer):
         return [self._features(self._codes(s)) for s in sentences]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Return ``arc`` with a number: the template and its values as digits (see `_keys`)."""
+        """Return names such as ``head=saw, dep.tag=NOUN, side=right, length=2``."""
         check_is_fitted(self, "n_features_out_")
-        return np.array([f"arc{key}" for key in self.vocabulary_.tolist()], dtype=object)
+        names = np.full(self.n_features_, "arc", dtype=object)
+        shown = {digit: self._shown(digit) for digit in DIGITS}
+        rest, template = np.divmod(self.vocabulary_, MAX_TEMPLATES)
+        for number, digits in enumerate(TEMPLATES):
+            mine = np.flatnonzero(template == number)
+            keys, columns = rest[mine], []
+            for digit in digits[::-1]:
+                keys, values = np.divmod(keys, len(shown[digit]))
+                columns.append([f"{DIGITS[digit]}={shown[digit][v]}" for v in values.tolist()])
+            if columns:
+                names[mine] = [", ".join(parts) for parts in zip(*columns[::-1], strict=True)]
+        return names
+
+    def _shown(self, digit: str) -> list[str]:
+        """Return what each value of a digit is called."""
+        if digit == "side":
+            return ["left", "right"]
+        if digit == "length":
+            before = (0, *LENGTHS)
+            spans = [f"{a + 1}-{b}" if b > a + 1 else str(b) for a, b in pairwise(before)]
+            return [*spans, f"over {LENGTHS[-1]}"]
+        known = {"w": self.words_, "f": self.fines_}.get(digit[1], self.tags_)
+        return ["<unknown>", "<root>", "<edge>", *known]
 
     def _features(self, codes: _Codes) -> tuple[Ints, Any]:
         n = len(codes.word)
@@ -137,37 +180,28 @@ class ArcFeatures(FeatureTransformer):
         A key is template and values as the digits of one number: two features never share one.
         """
         n_words, n_tags, n_fines = (len(i) + 3 for i in (self.words_, self.tags_, self.fines_))
-        length = np.searchsorted(LENGTHS, abs(h - m))
-        side = ((h < m) * 1, 2), (length, len(LENGTHS) + 1)  # direction and length
 
         def tag(at: Ints) -> tuple[Ints, int]:
             padded = np.concatenate([codes.tag, [NONE]])
             return padded[np.where((at < 0) | (at >= len(codes.tag)), -1, at)], n_tags
 
-        hw, mw = (codes.word[h], n_words), (codes.word[m], n_words)
-        ht, mt, hf, mf = tag(h), tag(m), (codes.fine[h], n_fines), (codes.fine[m], n_fines)
-        templates = [
-            (hw, ht), (hw,), (ht,), (hf,), (mw, mt), (mw,), (mt,), (mf,),
-            (hw, ht, mw, mt), (ht, mw, mt), (hw, mw, mt), (hw, ht, mt), (hw, ht, mw), (hw, mw),
-            (ht, mt), (hf, mf), (hf, mt), (ht, mf), (hw, mf), (hf, mw),
-            (ht, tag(h + 1), tag(m - 1), mt), (tag(h - 1), ht, tag(m - 1), mt),
-            (ht, tag(h + 1), mt, tag(m + 1)), (tag(h - 1), ht, mt, tag(m + 1)),
-            (ht, tag(m - 1), mt), (ht, mt, tag(m + 1)), (ht, tag(h + 1), mt), (tag(h - 1), ht, mt),
-            (),
-        ]  # fmt: skip
-        keys, rows, number = [], [], 0
-        every = np.arange(len(h))
-        for digits in templates:
-            for more in ((), side):  # each alone, and with direction and length
-                keys.append(_number(number, (*digits, *more), len(h)))
-                rows.append(every)
-                number += 1
-        # tags between head and dependent, each once
+        found = {
+            "hw": (codes.word[h], n_words), "mw": (codes.word[m], n_words),
+            "hf": (codes.fine[h], n_fines), "mf": (codes.fine[m], n_fines),
+            "ht-": tag(h - 1), "ht": tag(h), "ht+": tag(h + 1),
+            "mt-": tag(m - 1), "mt": tag(m), "mt+": tag(m + 1),
+            "side": ((h < m) * 1, 2),
+            "length": (np.searchsorted(LENGTHS, abs(h - m)), len(LENGTHS) + 1),
+        }  # fmt: skip
+        *plain, last = TEMPLATES
+        keys = [_number(k, [found[d] for d in t], len(h)) for k, t in enumerate(plain)]
+        rows = [np.arange(len(h))] * len(plain)
         before = np.cumsum(np.eye(n_tags, dtype=np.int64)[codes.tag], axis=0)
         low, high = np.minimum(h, m), np.maximum(h, m)
-        arc, middle = np.nonzero(before[high - 1] - before[low] > 0)
-        between = ((ht[0][arc], n_tags), (middle, n_tags), (mt[0][arc], n_tags))
-        keys.append(_number(number, (*between, (side[0][0][arc], 2)), len(arc)))
+        arc, middle = np.nonzero(before[high - 1] - before[low] > 0)  # each tag once
+        there = {d: (value[arc], base) for d, (value, base) in found.items() if d in last}
+        there["between"] = middle, n_tags
+        keys.append(_number(len(plain), [there[d] for d in last], len(arc)))
         rows.append(arc)
         return np.concatenate(keys), np.concatenate(rows)
 

@@ -72,7 +72,8 @@ class StructuredClassifier(Predictor):
     time_limit : float, optional
         Seconds after which no new round begins.
     n_jobs : int, optional
-        Parallel workers of an oracle pass, in joblib's sense.
+        Parallel workers of an oracle pass, in joblib's sense; threads of `predict` for batches of a
+        thousand examples and more, where compiled decoders release the interpreter lock.
     random_state : int, optional
         Seed of whatever a backend or method draws at random.
     verbose : bool

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import clone
 
-from structopt import names
+from structopt import __version__, names
 from structopt.arrays import Floats
 from structopt.errors import FileFormatError, IncompatibleError, InvalidInputError
 from structopt.files import read_arrays, write_arrays
@@ -57,6 +57,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     try:
         header = {
             "kind": _KIND,
+            "version": __version__,
             "structure": _described(model.structure),
             "fitted": _state(model.structure_),
             "formulation": _described(model.formulation),

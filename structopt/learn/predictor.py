@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from structopt import names
 from structopt.arrays import Floats, as_floats, as_matrix, as_sequence, check_inputs, count
+from structopt.engines import batch
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.learn.explain import Explanation, explain
 from structopt.learn.metrics.scorers import register
@@ -202,7 +203,7 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         inputs = self._inputs(X)
         if isinstance(structure, Multiclass) and count(inputs):
             return structure.labels_.array[structure.predict_codes(inputs, weights)]
-        found = structure.predict(inputs, weights)
+        found = batch.predict(structure, inputs, weights, getattr(self, "n_jobs", None))
         return Outputs(found) if found and isinstance(found[0], list) else found
 
     @checked

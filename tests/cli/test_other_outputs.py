@@ -38,7 +38,11 @@ def test_rows_of_svmlight(tmp_path, capsys):
     assert said.out.split() == list(loaded.predict(X[40:].round(3)))
     assert loaded.score(X[40:].round(3), labels) > 0.8
     assert run(capsys, "explain", model, test, "--n", "1")[1].out.startswith("0\tclass")
-    assert run(capsys, "tune", train)[0] == 2
+    code, said = run(capsys, "tune", train, "--C", "1e-6", "1", "--quiet")
+    assert (code, said.out.splitlines()[1][-4:]) == (0, "best")
+    code, said = run(capsys, "tune", train, "--score", "span_f1")
+    assert code == 2
+    assert "span_f1 is not one of svmlight" in said.err
 
 
 @pytest.mark.parametrize(
@@ -70,6 +74,10 @@ def test_trees(tmp_path, capsys):
     code, said = run(capsys, "evaluate", bare, "--model", model)
     assert code == 2
     assert "holds no heads" in said.err
+    said = run(capsys, "explain", model, train, "--n", "1")[1]
+    assert "dep.tag=" in said.out
+    code, said = run(capsys, "tune", train, "--C", "1", "--quiet")
+    assert (code, said.out[:15]) == (0, "C = 1: 100.00% ")
 
 
 def test_roles(tmp_path, capsys):
@@ -81,6 +89,9 @@ def test_roles(tmp_path, capsys):
     assert (code, said.out.splitlines()[-1]) == (0, "argument f1: 100.00%")
     code, said = run(capsys, "predict", model, train)
     assert said.out.splitlines()[0] == "sing.01\t2\tARG0=Birds"
+    code, said = run(capsys, "tune", train, "--format", "roles")
+    assert code == 2
+    assert "tune does not compare roles" in said.err
 
 
 def test_old_commands_say_the_new_ones(capsys):

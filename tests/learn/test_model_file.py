@@ -201,6 +201,16 @@ def test_memory_is_bounded_whatever_a_file_says(tmp_path):
         so.load_model(path)
 
 
+def test_a_file_of_a_later_version_says_so(tmp_path):
+    path = tmp_path / "model"
+    so.StructuredClassifier(so.Multiclass(), so.M3N(1.0)).fit(np.eye(3), list("aba")).save(path)
+    header, arrays = read_arrays(path, "structopt model 2")
+    assert header["version"] == so.__version__
+    write_arrays(path, header | {"kind": "structopt model 3", "version": "9.1"}, arrays)
+    with pytest.raises(FileFormatError, match=r"structopt 9\.1.* reads structopt model 1 and 2"):
+        so.load_model(path)
+
+
 def test_loading_and_predicting_need_no_solver():
     script = """
 import sys

@@ -118,7 +118,7 @@ class Multiclass(LabelledStructure):
         weights, n_labels = check_weights(weights, self.n_features_), len(self.labels_)
         if sp.issparse(matrix):
             scores = InputRows.of(matrix).scores(weights, n_labels)
-        else:  # the copy makes the product of many rows two to three times as fast
+        else:  # the copy costs nothing, and with two threads of BLAS gains a few percent
             scores = matrix @ np.array(weights.reshape(n_labels, -1).T, order="C")
         best: Ints = np.argmax(scores, axis=1)
         return best

@@ -24,8 +24,9 @@ FEASIBLE = 1e-6
 """Violation of the formulation's own constraints up to which weights count as feasible, as a share
 of the numbers in the constraint (:meth:`~structopt.master.program.Program.residual`)."""
 
-_NOTHING = 1e-14
-"""A difference that rounding makes of numbers of size 1: an optimum of 0 has no shares."""
+_NOTHING = 1e-11
+"""What roundings make of numbers of size 1, reduced costs up to 1e-12 that count as none included:
+an optimum of 0 has no shares."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import itertools
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from enumeration import optimum, small_chain, small_classes
@@ -35,6 +36,25 @@ def test_trees_reach_the_enumerated_optimum():
     result = run(problem, so.M3N(0.5), tol=1e-2)
     assert result.certificate.certified
     assert result.certificate.primal == pytest.approx(optimum("m3n", 0.5, problem), rel=2e-2)
+
+
+def test_weights_in_a_ball_have_a_value():
+    X, y = so.datasets.make_classes(20, seed=0)
+    structure = so.Multiclass().fitted(X, y)
+    inside = so.M3N(0.1, constraints=lambda w: [cp.norm1(w) <= 0.3])
+    result = run((X, y, structure), inside, tol=1e-2)
+    assert result.certificate.certified
+    assert np.abs(result.weights).sum() <= 0.3 + 1e-9
+
+
+def test_steps_that_bend_nothing_grow_to_a_limit():
+    X, y = so.datasets.make_classes(6, seed=0)
+    structure = so.Multiclass().fitted(X, y)
+    data = so.DataSet.of(structure, X, y)
+    again = Bregman(structure, so.M3N(1.0), data, tol=0.0)
+    again.step_size = 1e15
+    again._accept(0.0, 1.0)
+    assert again.step_size == 1e15
 
 
 def test_divergence_of_two_distributions():

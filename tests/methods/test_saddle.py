@@ -121,6 +121,16 @@ def test_sample_weights_shards_and_slacks(slacks):
         assert result.certificate.primal == pytest.approx(truth, rel=2e-4)
 
 
+@pytest.mark.parametrize("seed", [0, 5])
+def test_projections_get_more_accurate_where_their_errors_came_to_matter(seed):
+    # with errors of the size of the gap both stood still at 1e-3
+    X, Y = so.datasets.make_chain_crf(3, n_features=4, n_relevant=2, length=3, seed=seed)
+    structure = so.Chain().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    run = SaddleExtragradient(structure, so.M3N(1.0), data, tol=1e-4, max_iter=30)
+    assert run.solve().status == "optimal"
+
+
 def test_other_constants_and_rounds():
     problem = small_chain(np.random.default_rng(5))
     truth = optimum("svm-margin", 3.0, problem)

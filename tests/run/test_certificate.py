@@ -45,7 +45,7 @@ class Lying(so.Enumerated):
         return super().argmax(x, weights, gold=gold)
 
 
-def test_a_run_that_meets_a_contradiction_raises_with_its_best_model():
+def test_an_oracle_that_was_better_before_raises_with_the_best_model():
     X, y = [np.array([1.0, 0.0]), np.array([0.0, 1.0])] * 3, [0, 1] * 3
 
     def features(x, label):
@@ -61,6 +61,31 @@ def test_a_run_that_meets_a_contradiction_raises_with_its_best_model():
     assert len(result.weights) == 4
 
 
+class Boasting(so.CuttingPlane):
+    """Its third lower bound claims 1 more than is proven."""
+
+    def _bound_below(self, solution):
+        rising = super()._bound_below(solution)
+        self._dual += float(len(self.history) == 2)
+        return rising
+
+
+def test_a_run_that_meets_a_contradiction_raises_with_its_best_model():
+    X, y = so.datasets.make_classes(30, seed=0)
+    structure = so.Multiclass().fitted(X, y)
+    run = Boasting(structure, so.M3N(C=0.1), so.DataSet.of(structure, X, y), tol=1e-9)
+    with pytest.raises(CertificateError, match="exceeds the upper bound") as raised:
+        run.solve()
+    assert raised.value.dual > raised.value.primal
+    result = raised.value.result
+    assert not result.certificate.certified
+    assert len(result.history) == 3
+    assert np.array_equal(result.weights, run.result().weights)
+    honest = so.CuttingPlane(structure, so.M3N(C=0.1), so.DataSet.of(structure, X, y))
+    assert honest.solve().certificate.dual <= result.certificate.primal
+
+
 def test_an_optimum_of_0_allows_for_roundings():
     assert not contradicts(0.0, 6e-18)
+    assert not contradicts(0.0, 4e-13)  # weights of size 1 at reduced costs that count as 0
     assert contradicts(0.0, 1e-9)

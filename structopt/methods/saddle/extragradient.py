@@ -143,6 +143,7 @@ class SaddleExtragradient(IteratedSaddle):
         self.omega = self._first_omega(norm) if omega is None else omega
         """The primal weight."""
         self._state: Any = None  # of the last projection
+        self._care = 1.0  # share of errors that do not matter, less where they came to matter
         start = self._at(self._form.nearest(np.zeros(data.n_features)), self._outputs.gold)
         self._moved = self.step_size * self.omega * float(np.linalg.norm(start.grad_z))
         self._restart(start)
@@ -186,7 +187,7 @@ class SaddleExtragradient(IteratedSaddle):
 
     def _rms(self) -> float:
         """Return the error of a part that does not matter yet."""
-        return min(_LOOSE, max(0.0, relative(self._primal, self._dual)))
+        return self._care * min(_LOOSE, max(0.0, relative(self._primal, self._dual)))
 
     def _at(self, w: Floats, z: Floats) -> Point:
         pull = self._outputs.pull(z)
@@ -202,6 +203,8 @@ class SaddleExtragradient(IteratedSaddle):
         before = self._dual
         bounds = [self._raise(x.pull, self._outputs.loss(x.z)) for x in (self._now, mean)]
         rose = self._dual > before
+        if not (fell or rose):
+            self._care *= 0.5
         better = mean if bounds[1] > bounds[0] else self._now
         if self._adapts:
             self._rebalance(better, fell=fell, rose=rose)
@@ -260,4 +263,5 @@ class SaddleExtragradient(IteratedSaddle):
 
     # ------------------------------------------------------------------ what the result says
     def _stalled(self) -> bool:
-        return self._length <= 1e-15 * float(np.sqrt(len(self._outputs)))
+        still = self._length <= 1e-15 * float(np.sqrt(len(self._outputs)))
+        return still or super()._stalled()

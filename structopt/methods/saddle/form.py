@@ -124,7 +124,7 @@ class SaddleForm:
         x = np.zeros(p.size)
         x[p.weights] = weights
         x = nearest_feasible(self._master, x)
-        return x[p.weights], p.residual(x)
+        return x[p.weights], self._master.residual(x, alone=True)
 
 
 def _recognise(master: RestrictedMaster, method: str) -> Program:

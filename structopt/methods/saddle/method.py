@@ -21,6 +21,10 @@ from structopt.structures.base.structure import Structure
 _FIRST, _GROWTH = 10, 0.2
 """Iterations of the first round, and by how much a round may prolong the run: passes stay few, and
 at most a sixth of the iterations comes after the tolerance is reached."""
+_LONGEST = 1e12
+"""Step size beyond which steps grow no more."""
+_IDLE = 20
+"""Rounds, so up to 38 times the iterations before, in which the gap must fall by a hundredth."""
 
 
 class SaddleMethod(Method):
@@ -127,10 +131,19 @@ class IteratedSaddle(SaddleMethod):
         self.step_size *= 2.0 / 3.0 * min(1.0, 1.0 / r)
 
     def _accept(self, r: float, most: float) -> None:
-        """Count an iteration, and lengthen steps whose r is far below what is accepted."""
+        """Count an iteration, and lengthen steps whose r is far below what is accepted.
+
+        Where nothing moves any more every r is small, and steps would grow out of all bounds.
+        """
         self.iterations += 1
-        if r < 0.7 * most:
+        if r < 0.7 * most and self.step_size < _LONGEST:
             self.step_size *= 1.2
+
+    def _stalled(self) -> bool:
+        if len(self.history) <= _IDLE:
+            return False
+        before = self.history[-1 - _IDLE]
+        return not self._primal - self._dual < 0.99 * (before.primal - before.dual)
 
     @abstractmethod
     def _iterate(self) -> None:

@@ -211,6 +211,7 @@ def _model(rows: Rows, *, integer: bool) -> Any:
         ("output_flag", False), ("threads", 1), ("parallel", "off"),
         ("mip_abs_gap", 1e-10), ("primal_feasibility_tolerance", 1e-9),
         ("dual_feasibility_tolerance", 1e-9),
+        ("mip_feasibility_tolerance", 1e-10),  # branches that gain less than it are cut off
     ):  # fmt: skip
         model.setOptionValue(option, value)
     matrix = sp.csc_array(rows.A)

@@ -96,6 +96,8 @@ def judged(problem, model):
         return f"says {found.primal}, its weights have {value}", "found"
     if found.primal - found.dual <= slip:  # a gap of less than the reference's own accuracy
         return None, f"{status}, rounding" if status != "optimal" else status
+    if logs and status == "stalled":  # its exponential cones: bounds less tight, and it says so
+        return None, "stalled, logarithms"
     if status != "optimal" and not {problem.backend, problem.method} & {*SLOW}:
         return f"{status} after {len(result.history)} rounds: {found}", "found"
     return None, status

@@ -173,7 +173,7 @@ def test_a_loss_with_an_oracle_of_its_own():
         (so.losses.TreeDistance({"a": "b", "b": "a", "c": "a"}), "cycle"),
         (so.losses.SpanCosts(extra=-1.0, outside="a"), "below 0"),
     ],
-    ids=repr,
+    ids=lambda given: getattr(given, "__name__", repr(given)),
 )
 def test_a_loss_that_is_none_is_refused(loss, said):
     with pytest.raises(InvalidInputError, match=said):

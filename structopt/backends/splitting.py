@@ -111,7 +111,7 @@ class Splitting(Backend):
         riders = np.setdiff1d(self._ridden(master), np.concatenate([weights, plain.slacks]))
         # the columns of the ascent: weights, what else stands in cuts, slacks
         self._order = np.concatenate([weights, riders, plain.slacks])
-        self._n = len(weights) + len(riders)
+        self._n, self._rides = len(weights) + len(riders), len(riders) > 0
         self._place = np.full(plain.size, -1)
         self._place[self._order] = np.arange(len(self._order))
         tied = np.zeros(plain.size, dtype=bool)
@@ -184,7 +184,8 @@ class Splitting(Backend):
         place = self._place[rows.extra.indices]
         shape = (len(rows), len(self._order))
         loose = place < self._n
-        if not np.any(loose):
+        # not "none in these rows": all batches must number the rows of one base alike
+        if not self._rides:
             extra = sp.csr_array((rows.extra.data, place, rows.extra.indptr), shape=shape)
             return replace(rows, extra=extra)
         owner = np.repeat(np.arange(len(rows)), np.diff(rows.extra.indptr))

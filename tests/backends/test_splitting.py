@@ -110,3 +110,22 @@ def test_auto_takes_it_for_large_programmes_only():
     large.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
     large.compile()
     assert choose("auto", large).name == "splitting"
+
+
+def test_batches_without_a_further_column_number_the_base_alike():
+    class LearnedBound(so.Formulation):
+        def master(self, m):
+            w, xi, B = m.weights(), m.slacks(), cp.Variable(nonneg=True, name="B")
+            m.minimize(cp.sum_squares(w) / 2 + 0.1 * cp.sum(xi) + 0.5 * B)
+            m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+            m.cuts(lambda cut: [cut.delta @ w <= B, cut.delta @ w >= -B])
+
+    X, Y = so.datasets.make_chain_crf(8, seed=0)
+    structure = so.Chain().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    ours, other = (
+        so.CuttingPlane(structure, LearnedBound(), data, backend=backend, tol=1e-3).solve()
+        for backend in ("splitting", "clarabel")
+    )
+    assert ours.certificate.certified
+    assert ours.certificate.primal == pytest.approx(other.certificate.primal, rel=2e-3)

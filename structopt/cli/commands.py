@@ -76,6 +76,10 @@ COMMANDS = {
         "lab.bench.formulations:FormulationBench",
         "formulations beyond the plain hinge beside M3N (needs STRUCTOPT_DATA)",
     ),
+    "bench zoo": (
+        "lab.bench.zoo:ZooBench",
+        "the formulations of examples/zoo.py on letters and chunks; writes their page",
+    ),
     "bench margins": ("lab.bench.margins:MarginBench", "relative margins beside plain ones"),
     "bench oracles": (
         "lab.bench.oracles:OracleBench",

@@ -1,6 +1,7 @@
 """Benchmarks run, agree and write what they say; how fast they are is not tested here."""
 
 import csv
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -314,3 +315,20 @@ def test_formulations_are_certified_beside_the_plain_one():
     (table,) = bench.tables(rows, [])
     assert len(table.rows) == 3
     assert set(KINDS) >= {row["kind"] for row in rows}
+
+
+def test_the_zoo_is_measured_and_its_page_written(tmp_path):
+    from structopt.lab.bench.zoo import ZooBench
+
+    source = Path(__file__).parents[2] / "examples" / "zoo.py"
+    to = tmp_path / "zoo.md"
+    bench = ZooBench(["squared"], str(source), str(to), invented=6, time_limit=20.0)
+    assert bench.execute("structopt bench zoo") == 0
+    page = to.read_text(encoding="utf-8")
+    assert "## squared\n\nSquared hinges (Tsochantaridis et al. 2005)" in page
+    assert "min 1/2 |w|^2 + C sum_i xi_i^2" in page
+    assert "return cp.sum_squares(xi)" in page
+    assert "certified yes" in page
+    assert "Not measured." in page  # what was not chosen
+    with pytest.raises(InvalidInputError, match="--source"):
+        ZooBench(source="nowhere.py").cells()

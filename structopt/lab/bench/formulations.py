@@ -160,6 +160,16 @@ class Beyond(Formulation):
             m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
 
 
+def letters_of_fold_1() -> tuple[tuple[list[Any], list[Any]], tuple[list[Any], list[Any]]]:
+    """Return the words to learn from and those of the other folds, each with their letters."""
+    X, Y, folds = load_letters(return_folds=True)
+    first, others = np.flatnonzero(folds == 1), np.flatnonzero(folds != 1)
+    return ([X[i] for i in first], [Y[i] for i in first]), (
+        [X[i] for i in others],
+        [Y[i] for i in others],
+    )
+
+
 @dataclass
 class FormulationBench(Bench):
     """Every formulation, in turns.
@@ -196,9 +206,7 @@ class FormulationBench(Bench):
             X, Y = make_chain_crf(self.invented, seed=0)
             structure = Chain().fitted(X, Y)
         else:
-            everything = load_letters(return_folds=True)
-            fold = np.flatnonzero(everything[2] == 1)
-            X, Y = ([part[i] for i in fold] for part in everything[:2])
+            (X, Y), _ = letters_of_fold_1()
             structure = Chain(labels=list(ascii_lowercase)).fitted(X, Y)
         return structure, DataSet.of(structure, X, Y)
 

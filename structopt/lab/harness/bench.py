@@ -39,6 +39,9 @@ class Bench(Study, arguments.Command):
         """Whether every gap that was to be certified is: those that rows tell of."""
         return all(row.get("certified", True) for row in rows)
 
+    def leave(self, rows: Sequence[Row], command: str, machine: Machine) -> None:
+        """Write what a bench leaves behind besides its tables; most leave nothing."""
+
     def execute(self, command: str) -> int:
         """Run all cells, show the tables and where they were measured, write them if asked."""
         cells = self.cells()
@@ -56,4 +59,5 @@ class Bench(Study, arguments.Command):
             page = markdown(self.name, tables, command=command, machine=machine)
             sheets = {f"{self.name}-{i}.csv": t.csv() for i, t in enumerate(tables, start=1)}
             written(write_files(self.out, {f"{self.name}.md": page} | sheets), console)
+        self.leave(outcome.rows, command, machine)
         return 0 if self.proved(outcome.rows) else FAILED

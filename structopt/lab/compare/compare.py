@@ -131,7 +131,11 @@ class Comparison:
             if not (Path(folder) / FILE).is_file():
                 raise FileFormatError(f"{folder} holds no comparison: there is no {FILE}.")
             rows |= Store(folder).rows
-        return cls.of(rows.values())
+        done = cls.of(rows.values())
+        if not done.rows:
+            why = "; ".join(done.left_out) or "there is none"
+            raise FileFormatError(f"{', '.join(map(str, folders))}: no finished attempt ({why}).")
+        return done
 
     @classmethod
     def of(cls, rows: Any) -> Comparison:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy.atoms.affine.add_expr import AddExpression
 
-from structopt.errors import IncompatibleError, InfeasibleError, UnboundedError
+from structopt.errors import IncompatibleError, InfeasibleError, OutOfMemoryError, UnboundedError
 from structopt.master.cones import Cones
 from structopt.master.cuts import Cuts
 from structopt.master.evaluated import Declared
@@ -193,19 +193,21 @@ def _check_fall(master: Declared, rows: list[Cuts]) -> None:
     upper.append(np.zeros(len(bent)))
     priced = np.where(p.l1 > 0, 0.0, 1.0)  # a price on both sides: those columns stay
     cones = Cones(p.cones.matrix, 0.0 * p.cones.side, p.cones.blocks) if p.is_conic else p.cones
-    found = solve(
-        Program(
-            P=sp.csc_array((p.size, p.size)),
-            q=p.q,
-            l1=np.zeros(p.size),
-            A=sp.csr_array(sp.vstack(blocks)),
-            lower=np.concatenate(lower),
-            upper=np.concatenate(upper),
-            lb=low * priced,
-            ub=high * priced,
-            cones=cones if p.is_conic else Cones.none(p.size),
-        )
+    falling = Program(
+        P=sp.csc_array((p.size, p.size)),
+        q=p.q,
+        l1=np.zeros(p.size),
+        A=sp.csr_array(sp.vstack(blocks)),
+        lower=np.concatenate(lower),
+        upper=np.concatenate(upper),
+        lb=low * priced,
+        ub=high * priced,
+        cones=cones if p.is_conic else Cones.none(p.size),
     )
+    try:
+        found = solve(falling)
+    except OutOfMemoryError:  # what cannot be looked at here may still be trained by another way
+        return
     if found.status != "optimal" or p.q @ found.x > -1e-6 * (1.0 + np.abs(p.q).max()):
         return
     size = np.abs(found.x)

@@ -23,7 +23,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats
-from structopt.master.cones import Cone
+from structopt.errors import OutOfMemoryError
+from structopt.master.cones import Cone, Cones
 from structopt.master.program import Program, Status
 
 _STATUS: dict[str, Status] = {
@@ -37,6 +38,10 @@ _STATUS: dict[str, Status] = {
     "DualInfeasible": "unbounded",
     "AlmostDualInfeasible": "unbounded",
 }
+
+
+MOST = 2.0**34
+"""Bytes up to which semidefinite matrices are handed to the solver."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +69,14 @@ def settings(gap: float = 1e-9, feasible: float = 1e-9) -> clarabel.DefaultSetti
 
 
 def solve(problem: Program, how: clarabel.DefaultSettings | None = None) -> Solved:
-    """Solve a programme without l1 terms."""
+    """Solve a programme without l1 terms.
+
+    Raises
+    ------
+    OutOfMemoryError
+        A matrix that is to be positive semidefinite is too large: Clarabel would end the process.
+    """
+    _check_memory(problem.cones)
     equal = problem.lower == problem.upper
     below = np.flatnonzero(np.isfinite(problem.lower) & ~equal)
     above = np.flatnonzero(np.isfinite(problem.upper) & ~equal)
@@ -108,6 +120,18 @@ def solve(problem: Program, how: clarabel.DefaultSettings | None = None) -> Solv
         int(result.iterations),
         f"Clarabel: {result.status}.",
     )
+
+
+def _check_memory(cones: Cones) -> None:
+    # Clarabel keeps a dense triangle over the entries of each matrix, and a Rust allocation that
+    # fails ends the process
+    sides = [cone.side for cone in cones.blocks if cone.kind == "psd"]
+    needed = sum(4.0 * (n * (n + 1) / 2) ** 2 for n in sides)
+    if needed > MOST:
+        raise OutOfMemoryError(
+            f"An interior point method needs {needed / 2**30:.0f} GiB for a semidefinite matrix of "
+            f"side {max(sides)}: use fewer features, or a norm without such a matrix."
+        )
 
 
 def _clarabel(cone: Cone) -> Any:

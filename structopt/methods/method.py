@@ -202,7 +202,7 @@ class Method(ABC):
                 self._status = "time_limit"
                 self._begin_anew()
             except MemoryError as error:
-                said = f"Memory ran out in round {len(self.history) + 1}: {error}".rstrip(": ")
+                said = f"Memory ran out in round {len(self.history) + 1}: {error}".rstrip(":. ")
                 advice = "Try fewer examples or features, slacks='one', or another method."
                 raise self._with_best(OutOfMemoryError(f"{said}. {advice}")) from error
             except StructoptError as error:

@@ -3,9 +3,13 @@
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import structopt as so
-from structopt.errors import BackendError, IncompatibleError
+from structopt.errors import BackendError, IncompatibleError, OutOfMemoryError
+from structopt.master import interior
+from structopt.master.cones import Cone, Cones
+from structopt.master.program import Program
 
 ROWS, CLASSES = np.random.default_rng(0).normal(size=(9, 3)), ["a", "b", "c"] * 3
 WEIGHTS = np.linspace(0.5, 2.0, 9)
@@ -62,3 +66,16 @@ def test_a_solver_that_is_not_there_is_refused_and_a_bad_option_is_told():
         fit(so.M3N(), so.CVXPY(solver="NOSUCH"))
     with pytest.raises(BackendError, match="no_such_option"):
         fit(so.M3N(), so.CVXPY(options={"no_such_option": 1}))
+
+
+def test_a_semidefinite_matrix_beyond_memory_is_an_error_not_the_end_of_the_process():
+    side = 700
+    rows = side * (side + 1) // 2
+    cones = Cones(sp.csr_array((rows, 1)), np.zeros(rows), (Cone("psd", rows),))
+    nothing = np.zeros(0)
+    program = Program(
+        P=sp.csr_array((1, 1)), q=np.ones(1), l1=np.zeros(1), A=sp.csr_array((0, 1)),
+        lower=nothing, upper=nothing, lb=np.zeros(1), ub=np.ones(1), cones=cones,
+    )  # fmt: skip
+    with pytest.raises(OutOfMemoryError, match="semidefinite matrix of side 700"):
+        interior.solve(program)

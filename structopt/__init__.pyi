@@ -90,6 +90,7 @@ from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result
 from structopt.learn.explain import Explanation as Explanation
 from structopt.run.events import Round as Round
+from structopt.run.events import Found as Found
 from structopt.methods.outer.nonconvex import ConvexBound as ConvexBound
 from structopt.methods.outer.loop import OuterResult as OuterResult
 from structopt.methods.outer.loop import OuterStep as OuterStep

@@ -123,6 +123,7 @@ NAMES = [
     Name("Result", "run.result", "record"),
     Name("Explanation", "learn.explain", "record"),
     Name("Round", "run.events", "record"),
+    Name("Found", "run.events", "record"),
     Name("ConvexBound", "methods.outer.nonconvex", "record"),
     Name("OuterResult", "methods.outer.loop", "record"),
     Name("OuterStep", "methods.outer.loop", "record"),

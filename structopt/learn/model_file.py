@@ -26,7 +26,7 @@ from structopt.learn.model_file_1 import OLD, upgraded
 from structopt.learn.plain import decode, encode
 from structopt.parameters import Parameters, checked
 from structopt.run.certificate import Certificate
-from structopt.run.events import Round
+from structopt.run.events import NUMBERS, Round
 from structopt.run.result import Rescue, Result
 from structopt.structures.base.structure import Structure
 
@@ -66,7 +66,7 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
             "features": None if model.features_ is None else written(model.features_, arrays),
             "inputs": encode(model.named_by_) if isinstance(model.named_by_, list) else None,
             "certificate": vars(result.certificate),
-            "rounds": [f.name for f in fields(Round)],
+            "rounds": list(NUMBERS),
             "result": {
                 name: getattr(result, name)
                 for name in ("status", "seconds", "backend", "method", "finisher", "rescued")
@@ -275,6 +275,8 @@ def _refitted(structure: Any, state: dict[str, Any]) -> Any:
 def _round(columns: list[str], row: Any) -> Round:
     values = dict(zip(columns, row.tolist(), strict=True))
     typed: dict[str, Any] = {
-        f.name: int(values[f.name]) if f.type == "int" else values[f.name] for f in fields(Round)
+        f.name: int(values[f.name]) if f.type == "int" else values[f.name]
+        for f in fields(Round)
+        if f.name in NUMBERS
     }
     return Round(**typed)

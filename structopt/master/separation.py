@@ -15,8 +15,8 @@ bound by 0.0115: 3.0% above the optimum interpolated, and 0.5% in another run, l
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -82,6 +82,8 @@ class Separation:
     rounding: float = 0.0
     """How much of `value` covers what oracles leave open (`Answers.excess`)."""
     answered: tuple[Cuts, ...] = ()
+    asked: Mapping[int, list[Answers]] = field(default_factory=dict)
+    """The oracles' answers that `answered` was made of, by family."""
 
     @cached_property
     def found(self) -> list[Cuts]:
@@ -131,6 +133,7 @@ def separate(
             None,
             exact,
             answered=tuple(lifted),
+            asked=ask.by_family(),
         )
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
@@ -148,7 +151,9 @@ def separate(
             raise_slacks(master, cuts, 0.0 * cuts.excess, bare, least)
         rounding = max(0.0, value - objective(least))
     every = tuple(lifted)
-    return Separation(raised, value, residual, worst, found, here, exact, rounding, every)
+    return Separation(
+        raised, value, residual, worst, found, here, exact, rounding, every, ask.by_family()
+    )
 
 
 def _violated(cuts: Cuts, x: Floats) -> tuple[float, Ints]:
@@ -178,7 +183,7 @@ def _solved_for(
         worst = max(worst, violation)
         if len(which):
             found.append((cuts.take(which), directed))
-    point, exact = inner.best(x, lifted), ask.exact()
+    point, exact, asked = inner.best(x, lifted), ask.exact(), ask.by_family()
     if inside is None and (deep := inner.deepest(x, lifted)) is not None and deep[1] > _DEEP:
         inside = Inside(deep[0], {-1: -deep[1]})
     if point is None and inside is not None:  # (1 - t) inside + t x, with violations of x itself
@@ -190,9 +195,9 @@ def _solved_for(
         solved = inner.best(mixed, lifted)
         point, exact = mixed if solved is None else solved, exact and again.exact()
     if point is None:
-        return Separation(x, np.inf, worst, worst, found, None, exact, answered=every)
+        return Separation(x, np.inf, worst, worst, found, None, exact, 0.0, every, asked)
     value, residual = objective(point), max(master.residual(point), inner.broken(point, lifted))
-    return Separation(point, value, residual, worst, found, inside, exact, answered=every)
+    return Separation(point, value, residual, worst, found, inside, exact, 0.0, every, asked)
 
 
 class _Asking:
@@ -202,6 +207,14 @@ class _Asking:
         self._master, self._data = master, data
         self._x = x
         self._answers: dict[tuple[Oracle, int], list[Answers]] = {}
+
+    def by_family(self) -> dict[int, list[Answers]]:
+        """Return the answers that each family asked for."""
+        keys = [
+            (family.oracle, self._master.program.asked_about(number).start)
+            for number, family in enumerate(self._master.families)
+        ]
+        return {n: self._answers[key] for n, key in enumerate(keys) if key in self._answers}
 
     def rows(self, number: int) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
         """Return the cuts of one family, one per owner, and who knows their directions."""

@@ -28,6 +28,7 @@ from structopt.master.separation import Inside, Separation, separate
 from structopt.master.term_bound import lagrangian_of
 from structopt.methods.doubts import Doubts
 from structopt.methods.forerunner import largest_projection
+from structopt.methods.found import FoundCuts
 from structopt.methods.method import UNPROVEN, Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
@@ -162,7 +163,8 @@ class CuttingPlane(Method):
             self._doubts.check(x, separation)
         self.master.pool.settle(solution.cut_duals, negligible=self._negligible(solution))
         dropped = 0 if finished or not rising else self._drop()
-        added = 0 if finished else self._add(separation)
+        new = [] if finished else self._add(separation)
+        added = sum(map(len, new))
         self._tune(added, separation.value, accurate=solution.status == "optimal")
         if self._checkpoint is not None:
             self._checkpoint.save(self._weights, self._cuts)
@@ -178,6 +180,7 @@ class CuttingPlane(Method):
             oracle_seconds=asked - repaired,
             lift_seconds=lifted,
             solve_seconds=solved - start,
+            found=FoundCuts(self.structure, self.data, self.master, separation.asked, new),
         )
 
     def iterate(self) -> Iterate:
@@ -207,7 +210,7 @@ class CuttingPlane(Method):
         """Ask at 0, and ever further along a direction of descent; say whether cuts came."""
         direction = np.zeros(self.master.size) if descent is None else descent
         far = (0.0,) if descent is None else (0.0, 1.0, 1e3, 1e6)
-        return any(self._add(self._evaluate(distance * direction)) for distance in far)
+        return any(any(map(len, self._add(self._evaluate(each * direction)))) for each in far)
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound; say whether it rose enough to make dropping cuts safe."""
@@ -279,13 +282,11 @@ class CuttingPlane(Method):
         self.master.pool.keep(~expired)
         return count
 
-    def _add(self, separation: Separation) -> int:
-        added = 0
-        for found in separation.found:
-            rows = self.master.add(found)
-            if len(rows):
-                self.backend.append(rows)
-                added += len(rows)
+    def _add(self, separation: Separation) -> list[Cuts]:
+        """Add what is violated and new; return it, family by family."""
+        added = [self.master.add(found) for found in separation.found]
+        for rows in filter(len, added):
+            self.backend.append(rows)
         return added
 
     def _tune(self, added: int, value: float, *, accurate: bool) -> None:

@@ -34,7 +34,7 @@ from structopt.methods.state import State
 from structopt.parameters import check_params, checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.checkpoint import Checkpoint
-from structopt.run.events import Round, relative
+from structopt.run.events import Found, Round, relative
 from structopt.run.interrupts import Interrupted, held_back
 from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
@@ -271,6 +271,7 @@ class Method(ABC):
         cuts_dropped: int = 0,
         cuts: int = 0,
         primal: float | None = None,
+        found: Sequence[Found] = (),
     ) -> Round:
         """Write down a round; ``primal`` is the best value so far, where no bound is kept."""
         record = Round(
@@ -288,17 +289,18 @@ class Method(ABC):
             lift_seconds=lift_seconds,
             solve_seconds=solve_seconds,
             seconds=self._elapsed(),
+            weights=self.iterate().weights.copy(),
+            found=found,
         )
-        self.history.append(record)
+        self.history.append(record.kept())
         logger.debug("%s", record)
         if self.structure.exact and self._certain():
             check_bounds(self._primal, self._dual, self._residual)
         return record
 
     def _done(self) -> bool:
-        gap = self._primal - self._dual
         near = relative(self._primal, self._dual) <= self.limits.tol
-        return gap <= self.limits.abs_tol or near
+        return near or self._primal - self._dual <= self.limits.abs_tol
 
     def _stalled(self) -> bool:
         return False

@@ -6,9 +6,34 @@ the best model so far.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, NamedTuple
+
+from structopt.arrays import Floats
+
+
+class Found(NamedTuple):
+    """A cut that a round added, and the output that made it.
+
+    Attributes
+    ----------
+    family : int
+        Which cut family of the formulation, in the order in which they were declared.
+    example : int or None
+        Whose output; None for the one cut of a joint family.
+    output : object
+        The output, as users write it; of a joint family those of the examples that its one cut sums
+        up, as a mapping.
+    loss, score : float
+        Its loss, and ``w . delta`` at the weights where the oracle was asked.
+    """
+
+    family: int
+    example: int | None
+    output: Any
+    loss: float
+    score: float
 
 
 @dataclass(frozen=True)
@@ -35,6 +60,18 @@ class Round:
         Where the time of the round went; `lift` is all work on rows outside the solver.
     seconds : float
         Time since the run began.
+    weights : array or None
+        Where the round led, ``run.iterate().weights``: `value` is the objective there. The oracles
+        were asked there too, unless a family without slacks made the point retreat.
+    found : sequence of Found
+        Which output made each cut that the round added; decoded when first looked at. Empty for
+        methods without cuts.
+
+    Notes
+    -----
+    Callbacks, `step` and ``for record in run`` are given `weights` and `found`. A history keeps
+    them only where there are at most 16 weights (lessons and pictures): elsewhere they would take
+    as much memory as the data.
     """
 
     round: int
@@ -51,6 +88,8 @@ class Round:
     lift_seconds: float
     solve_seconds: float
     seconds: float
+    weights: Floats | None = field(default=None, compare=False, repr=False)
+    found: Sequence[Found] = field(default=(), compare=False, repr=False)
 
     @property
     def gap(self) -> float:
@@ -62,10 +101,23 @@ class Round:
         """The gap relative to the primal value."""
         return relative(self.primal, self.dual)
 
+    def kept(self) -> Round:
+        """Return the record as a history keeps it: without weights and outputs if it is large."""
+        if self.weights is None or len(self.weights) > KEPT:
+            return replace(self, weights=None, found=())
+        return replace(self, found=tuple(self.found))
+
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain numbers."""
-        return asdict(self) | {"gap": self.gap, "relative_gap": self.relative_gap}
+        numbers = {name: getattr(self, name) for name in NUMBERS}
+        return numbers | {"gap": self.gap, "relative_gap": self.relative_gap}
 
+
+KEPT = 16
+"""Weights up to which a history keeps them, and the outputs that made cuts."""
+
+NUMBERS = tuple(f.name for f in fields(Round) if f.name not in ("weights", "found"))
+"""The fields of a record that are plain numbers: what files keep."""
 
 Callback = Callable[[Round], bool | None]
 

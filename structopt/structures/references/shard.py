@@ -67,7 +67,7 @@ class ReferenceShard(Shard):
 
     def bad(self, outputs: Any, i: int) -> Any:
         """Return the output outside the references of an answer's pair i."""
-        return outputs[i].bad
+        return None if outputs[i] is None else outputs[i].bad
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the pairs ``which``, entry by entry."""

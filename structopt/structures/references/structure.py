@@ -103,6 +103,10 @@ class References(Structure):
         """Return the best output of every example."""
         return self.structure.predict(X, weights)
 
+    def unpack(self, shard: Any, outputs: Any) -> list[Any]:
+        """Return the output outside the references that each example was answered with."""
+        return [shard.bad(outputs, i) for i in range(shard.n_examples)]
+
     def part_count(self, y: Any) -> int:
         """Return the parts of the first reference."""
         return self.structure.part_count(y[0])

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _POWER, _PACE, _ENOUGH = 0.5, 2.0, 1.5
 """A length changes by (one residual / the other)^_POWER a move, at most by the factor _PACE; that
 of weights once the changes add up to _ENOUGH: plane products may have to be built again."""
-_ALONE = 20
+_ALONE = 4
 """So many times the sweeps at most where nothing is tied, with momentum, until the tolerance of the
 master is met, and two moves at most: there is no step to hurry to."""
 _LARGE = 1000

@@ -19,14 +19,12 @@ import numpy as np
 from rich.console import Console
 
 from structopt.datasets import load_digit_words
-from structopt.errors import MissingDependencyError
 from structopt.formulations.base import Declaration, Formulation
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
 from structopt.lab.compare.cases import Case, Data
 from structopt.lab.compare.runs import Problem, run_cases, split_table
 from structopt.lab.harness import arguments
-from structopt.lab.harness.drawing import draw_bounds, new_figure, png
 from structopt.lab.harness.output import write_files
 from structopt.lab.harness.terminal import FAILED, show, watching, written
 from structopt.report.html import comparison
@@ -80,10 +78,9 @@ class Demo(arguments.Command):
                 markup=False,
             )
         console.print(f"{time.perf_counter() - began:.0f} s in all.")
-        reports, note = files_of(problems)
-        written(write_files(self.out, reports), console)
+        written(write_files(self.out, files_of(problems)), console)
         console.print(
-            f"{note}Next: open one of the reports in a browser; look at structopt/lab/demo.py, "
+            "Next: open one of the reports in a browser; look at structopt/lab/demo.py, "
             "where a formulation of one's own takes eight lines; try `structopt bench masters "
             "--quick`.", markup=False,
         )  # fmt: skip
@@ -113,8 +110,8 @@ def certified(problem: Problem) -> bool:
     return not problem.refusals and not any(run.reason for run in problem.runs.values())
 
 
-def files_of(problems: list[Problem]) -> tuple[dict[str, str | bytes], str]:
-    """Return a report and a picture of each problem; and why there are no pictures, if so."""
+def files_of(problems: list[Problem]) -> dict[str, str | bytes]:
+    """Return a report of each problem."""
     files: dict[str, str | bytes] = {}
     for problem in problems:
         right = ", ".join(f"{b} {run.right:.1f}%" for b, run in problem.runs.items())
@@ -122,17 +119,7 @@ def files_of(problems: list[Problem]) -> tuple[dict[str, str | bytes], str]:
         files[f"{_slug(problem)}.html"] = comparison(
             problem.results, title=f"structopt demo: {_title(problem)}", note=note
         )
-    try:
-        files |= {f"{_slug(problem)}.png": _picture(problem) for problem in problems}
-    except MissingDependencyError as error:
-        return files, f"{error}\n"
-    return files, ""
-
-
-def _picture(problem: Problem) -> bytes:
-    figure = new_figure(9.0, 4.0)
-    draw_bounds(problem.results, figure, title=_title(problem))
-    return png(figure)
+    return files
 
 
 def _title(problem: Problem) -> str:

@@ -1,8 +1,7 @@
 r"""Self-contained HTML reports of a run, or of several runs beside one another.
 
-One file, nothing loaded from anywhere; charts are inline SVG, so that no plotting package is
-needed, and the one script moves the slider over rounds: without it the page says the same. Every
-number stands in a ``<data value="...">`` element with its full value.
+One file, nothing loaded from anywhere; the one script moves the slider over rounds: without it the
+page says the same. Every number stands in a ``<data value="...">`` element with its full value.
 
 >>> import pathlib, tempfile
 >>> import numpy as np
@@ -22,38 +21,25 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from structopt.errors import InvalidInputError
 from structopt.files import write_atomically
 from structopt.parameters import checked
-from structopt.report.draw.charts import comparison_charts, count, run_charts, time_chart
-from structopt.report.examples import example_section
-from structopt.report.page import (
-    NOTHING,
-    Markup,
-    details,
-    facts,
-    join,
-    number,
-    page,
-    paragraph,
-    percent,
-    section,
-    table,
-    text,
-)
-from structopt.report.scrubber import SCRIPT, policy, round_table, scrubber
+from structopt.report.charts import comparison_charts, run_charts, time_chart
+from structopt.report.examples import shown_examples
+from structopt.report.rounds import SCRIPT, Scrubber, round_table
 from structopt.report.series import TimeSplit, joint_bounds
+from structopt.report.table import Table
+from structopt.report.template import number, page
+from structopt.report.weights import shown_weights
 from structopt.run.certificate import Certificate, contradicts
-from structopt.run.events import Round
 from structopt.run.example import Example
 from structopt.run.result import STATUSES, Result
 
-TOP_WEIGHTS = 20
 MOST_ROUNDS = 1000  # rows of the table of rounds; a browser gets slow long before a run gets long
-
 MOST_COMPARED = 100  # rows of each run where several runs share a page
 
 SCRUBBER, ROUNDS = "scrubber", "rounds"  # idents
@@ -95,19 +81,24 @@ def write_report(
     write_atomically(
         path,
         page(
-            title,
-            _verdict(result),
-            section("Certificate", _certificate(result)),
-            section(
-                "Bounds, cuts and time",
-                scrubber(SCRUBBER, {"run": result}, {"run": ROUNDS}),
-                run_charts(result, SCRUBBER),
-            ),
-            section("Examples", example_section(examples)) if examples else NOTHING,
-            section("Weights", _weights(result, feature_names)),
-            section("Rounds", _rounds(result.history)),
+            "run.html",
             script=SCRIPT,
-            policy=policy(),
+            title=title,
+            result=result,
+            verdict=verdict(result.certificate),
+            why=STATUSES.get(result.status, ""),
+            examples=shown_examples(examples) if examples else None,
+            weights=shown_weights(result.weights, feature_names),
+            certificate=_certificate(result.certificate),
+            scrubber=Scrubber.of(SCRUBBER, {"run": result}, {"run": ROUNDS}),
+            charts=run_charts(result, SCRUBBER),
+            seconds=[
+                (f"{what.capitalize()} seconds", number(s, 4))
+                for what, s in TimeSplit.of(result).items()
+            ],
+            rounds=round_table(ROUNDS, result.history, most=MOST_ROUNDS)
+            if result.history
+            else None,
         ),
     )
 
@@ -146,204 +137,102 @@ def write_comparison(
 
 def comparison(results: Mapping[str, Result], *, title: str, note: str = "") -> bytes:
     """Return what :func:`write_comparison` writes."""
+    return page("comparison.html", script=SCRIPT, title=title, note=note, **beside(results))
+
+
+def beside(results: Mapping[str, Result]) -> dict[str, Any]:
+    """Return what the template of several runs takes."""
     if not results:
         raise InvalidInputError("There are no results to compare.")
-    return page(
-        title,
-        paragraph(text(note)) if note else NOTHING,
-        agreement(results),
-        *(section(name, content) for name, content in beside(results).items()),
-        script=SCRIPT,
-        policy=policy(),
-    )
-
-
-def beside(
-    results: Mapping[str, Result], ident: str = "", most: int = MOST_COMPARED
-) -> dict[str, Markup]:
-    """Return what is shown of several runs, by title.
-
-    ``ident`` keeps idents unique where a page shows several problems; ``most`` is the number of
-    rounds shown of each run.
-    """
-    slider = f"{SCRUBBER}{ident}"
     # names are free text, idents are not
-    idents = {name: f"{ROUNDS}{ident}-{i}" for i, name in enumerate(results)}
-    rounds = (
-        details(
-            f"{name}, {count(len(run.history), 'round')}",
-            round_table(idents[name], run.history, most=most, caption=name),
-        )
-        for name, run in results.items()
-        if run.history
-    )
+    idents = {name: f"{ROUNDS}-{i}" for i, name in enumerate(results)}
     return {
-        "Results": comparison_table(results),
-        "Bounds closing": join(
-            [scrubber(slider, results, idents), comparison_charts(results, slider, f"c{ident}-")]
-        ),
-        "Time": time_chart(results, f"c{ident}-"),
-        "Rounds": join(rounds),
+        "agreement": Agreement.of(results),
+        "results": comparison_table(results),
+        "scrubber": Scrubber.of(SCRUBBER, results, idents),
+        "bounds": comparison_charts(results, SCRUBBER),
+        "time": time_chart(results),
+        "rounds": [
+            (name, round_table(idents[name], run.history, most=MOST_COMPARED, caption=name))
+            for name, run in results.items()
+            if run.history
+        ],
     }
 
 
 # ---------------------------------------------------------------------- one run
-def _verdict(result: Result) -> Markup:
-    c = result.certificate
-    why = STATUSES.get(result.status, "")
+def verdict(c: Certificate) -> str:
+    """Return in a word what a certificate proves, or why it proves nothing.
+
+    >>> verdict(Certificate(4.0, 3.0, 1e-3))
+    'open'
+    """
     if c.certified:
-        claim = (
-            f"Certified: the objective at these weights, {number(c.primal)}, is at most "
-            f"{number(c.gap, 3)} ({percent(c.relative_gap)}) above the optimum."
-        )
-    elif not c.exact:
-        claim = "Not certified: the oracles are approximate, so the bounds are estimates."
-    elif math.isinf(c.relative_gap):
-        claim = "Not certified: a bound is still missing."
-    elif contradicts(c.primal, c.dual, c.residual):
-        claim = "Not certified: the lower bound lies above the upper one, so one of them is wrong."
-    elif c.relative_gap > c.tolerance:
-        claim = (
-            f"Not certified: the gap is {percent(c.relative_gap)} of the objective and "
-            f"{percent(c.tolerance)} was asked for."
-        )
-    else:
-        claim = (
-            "Not certified: the weights violate the formulation's own constraints by "
-            f"{number(c.residual, 3)}."
-        )
-    tone = "good" if c.certified else "warn"
-    return Markup(
-        f'<p class="verdict {tone}">{claim}</p>'
-        f"<p>Stopped with status <strong>{text(result.status)}</strong> after "
-        f"{count(len(result.history), 'round')} and {number(result.seconds, 3)} s, solved by "
-        f"<strong>{text(result.solver)}</strong>. {text(why)}</p>"
-    )
+        return "certified"
+    if not c.exact:
+        return "approximate"
+    if not math.isfinite(c.relative_gap):
+        return "missing"
+    if contradicts(c.primal, c.dual, c.residual):
+        return "contradiction"
+    return "open" if c.relative_gap > c.tolerance else "infeasible"
 
 
-def _certificate(result: Result) -> Markup:
-    c: Certificate = result.certificate
-    pairs = [
+def _certificate(c: Certificate) -> list[tuple[str, object]]:
+    return [
         ("Objective (upper bound)", number(c.primal, 8)),
         ("Lower bound", number(c.dual, 8)),
         ("Gap", number(c.gap, 3)),
         ("Relative gap", number(c.relative_gap, 3)),
         ("Tolerance", number(c.tolerance)),
         ("Residual", number(c.residual, 3)),
-        ("Oracles", text("exact" if c.exact else "approximate")),
-        ("Certified", text("yes" if c.certified else "no")),
+        ("Oracles", "exact" if c.exact else "approximate"),
+        ("Certified", "yes" if c.certified else "no"),
     ]
-    note = paragraph(text(c.note), "soft") if c.note else NOTHING
-    return join([facts(pairs), note])
-
-
-def _weights(result: Result, names: Sequence[object] | None) -> Markup:
-    w = np.asarray(result.weights, dtype=np.float64).ravel()
-    nonzero = int(np.count_nonzero(w))
-    summary = facts(
-        [
-            ("Weights", number(len(w))),
-            ("Nonzero", number(nonzero)),
-            ("Share of nonzeros", percent(nonzero / len(w)) if len(w) else text("none")),
-            ("Sum of |w|", number(float(np.abs(w).sum()))),
-            ("Euclidean norm", number(float(np.linalg.norm(w)))),
-        ]
-    )
-    # Stable, so that ties keep their order and a report can be compared with another.
-    order = np.argsort(-np.abs(w), kind="stable")[: min(TOP_WEIGHTS, nonzero)]
-    if not len(order):
-        return join([summary, paragraph(text("All weights are zero."))])
-    largest = float(np.abs(w[order[0]]))
-    head = ["Weight", *(["Name"] if names is not None else []), "Value", "Size"]
-    rows = [
-        [
-            number(int(j)),
-            *([_name(names[j])] if names is not None else []),
-            number(float(w[j])),
-            _bar(abs(float(w[j])) / largest, 0 if w[j] > 0 else 1),
-        ]
-        for j in order
-    ]
-    caption = f"The {len(order)} largest weights by size, counted from 0"
-    left = (1, 3) if names is not None else (2,)
-    return join([summary, table(head, rows, caption=caption, words=left)])
-
-
-def _name(name: object) -> Markup:
-    parts = name if isinstance(name, tuple) else (name,)
-    return text(" · ".join(str(part) for part in parts))
-
-
-def _bar(share: float, series: int) -> Markup:
-    # A weight that is not finite has no size to draw.
-    width = 8.0 * share if math.isfinite(share) else 0.0
-    style = f"width:{width:.2f}rem"
-    return Markup(f'<span class="bar f{series}" style="{style}" aria-hidden="true"></span>')
-
-
-def _rounds(history: Sequence[Round]) -> Markup:
-    if not history:
-        return paragraph(text("No round was finished."))
-    return round_table(ROUNDS, history, most=MOST_ROUNDS)
 
 
 # ---------------------------------------------------------------------- several runs
-def agreement(results: Mapping[str, Result]) -> Markup:
-    """Return in words how many runs are certified, and whether their bounds agree."""
-    certified = sum(r.certificate.certified for r in results.values())
-    lead = f"{certified} of {count(len(results), 'run')} certified."
-    low, high = joint_bounds(results.values())
-    if math.isinf(high):
-        return paragraph(Markup(lead), "verdict warn")
-    if contradicts(high, low):
-        lead += (
-            f" The bounds contradict one another: one run proves that no weights reach below "
-            f"{number(low, 8)}, another reaches {number(high, 8)}. They are not runs of the same "
-            "problem, or a bound is wrong."
-        )
-        return paragraph(Markup(lead), "verdict warn")
-    tone = "good" if certified == len(results) else "warn"
-    lead += (
-        " All bounds agree: together they place the optimum between "
-        f"{number(low, 8)} and {number(high, 8)}."
-    )
-    return paragraph(Markup(lead), f"verdict {tone}")
+class Agreement(NamedTuple):
+    """How many runs are certified, and what their bounds prove together.
+
+    ``state`` is "agree", "contradict" or, without any proof, "unknown".
+    """
+
+    certified: int
+    runs: int
+    state: str
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, results: Mapping[str, Result]) -> Agreement:
+        """Compare the bounds of runs."""
+        low, high = joint_bounds(results.values())
+        state = "contradict" if contradicts(high, low) else "agree"
+        certified = sum(r.certificate.certified for r in results.values())
+        return cls(certified, len(results), state if math.isfinite(high) else "unknown", low, high)
 
 
 _COMPARISON_COLUMNS = (
-    "Run",
-    "Status",
-    "Objective",
-    "Lower bound",
-    "Gap",
-    "Relative gap",
-    "Certified",
-    "Rounds",
-    "Cuts",
-    "Nonzero weights",
-    "Seconds",
-    "Oracle s",
-    "Lift s",
-    "Solve s",
-    "Other s",
-)
+    "Run", "Status", "Objective", "Lower bound", "Gap", "Relative gap", "Certified", "Rounds",
+    "Cuts", "Nonzero weights", "Seconds", "Oracle s", "Lift s", "Solve s", "Other s",
+)  # fmt: skip
 
 
-def comparison_table(results: Mapping[str, Result]) -> Markup:
+def comparison_table(results: Mapping[str, Result]) -> Table:
     """Return one row a run."""
     rows = []
     for name, result in results.items():
         c, split = result.certificate, TimeSplit.of(result)
-        label = text(name if name == result.solver else f"{name} ({result.solver})")
         rows.append(
             [
-                label,
-                text(result.status),
+                name if name == result.solver else f"{name} ({result.solver})",
+                result.status,
                 number(c.primal, 8),
                 number(c.dual, 8),
                 number(c.gap, 3),
                 number(c.relative_gap, 3),
-                text("yes" if c.certified else "no"),
+                "yes" if c.certified else "no",
                 number(len(result.history)),
                 number(result.history[-1].cuts if result.history else 0),
                 number(int(np.count_nonzero(result.weights))),
@@ -351,4 +240,4 @@ def comparison_table(results: Mapping[str, Result]) -> Markup:
                 *(number(seconds, 4) for _, seconds in split.items()),
             ]
         )
-    return table(_COMPARISON_COLUMNS, rows, caption="Runs beside one another", words=(0, 1))
+    return Table("Runs beside one another", _COMPARISON_COLUMNS, rows, words=(0, 1))

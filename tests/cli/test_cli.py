@@ -11,7 +11,6 @@ import pytest
 
 import structopt
 from structopt.cli import commands as cli
-from structopt.errors import MissingDependencyError
 from structopt.lab import demo
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.run.interrupts import ending_at_once
@@ -131,9 +130,7 @@ def test_demo(ran):
         for result in problem.results.values():
             assert f"{result.certificate.primal:.6g}" in printed
     stems = ("m3n", "elastic-net", "lp-struct")
-    assert {path.name for path in out.iterdir()} == {
-        f"{s}{e}" for s in stems for e in (".html", ".png")
-    }
+    assert {path.name for path in out.iterdir()} == {f"{stem}.html" for stem in stems}
     assert "certified" in (out / "m3n.html").read_text(encoding="utf-8")
 
 
@@ -168,16 +165,6 @@ def test_demo_tells_of_every_run(ran):
     for run in ("LP-Struct on digits: highs", "LP-Struct on digits: cvxpy", "M3N on words: ascent"):
         assert run in told
     assert "6 of 6 cells" in told
-
-
-def test_without_matplotlib_the_extra_is_named(quick, monkeypatch):
-    def missing(*args, **kwargs):
-        raise MissingDependencyError("pip install structopt-margin[plot]")
-
-    monkeypatch.setattr(demo, "new_figure", missing)
-    files, note = demo.files_of(quick)
-    assert note == "pip install structopt-margin[plot]\n"
-    assert {name.partition(".")[2] for name in files} == {"html"}
 
 
 def test_a_process_that_ignores_interrupts_goes_on_to_do_so():

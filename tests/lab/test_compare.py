@@ -444,7 +444,7 @@ def test_the_command_and_its_files(tmp_path):
     assert "&lt;b&gt;" in page
     assert "<b>" not in page
     assert page.count("<script>") == 1
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
     for words in (*LIMITATIONS, machines[0]["machine_id"], rows[0]["digest"]):
         assert words.split("'")[0] in page
     before = {name: (out / name).read_bytes() for name in names}

@@ -154,7 +154,7 @@ def test_the_scrubber_shows_each_round_of_the_result(browser, model, pages):
     history = model[0].result_.history
     assert len(history) > 3
     same(live(browser, "scrubber")[0], history[-1])
-    markers = browser.find_elements(By.CSS_SELECTOR, "[data-marker=scrubber]")
+    markers = browser.find_elements(By.CSS_SELECTOR, "[data-marker=scrubber] [id$=-marker]")
     assert len(markers) == 4
     before = [m.get_attribute("transform") for m in markers]
     for record in history:

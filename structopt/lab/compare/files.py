@@ -11,7 +11,6 @@ import json
 import logging
 from typing import Any
 
-from structopt.errors import MissingDependencyError
 from structopt.lab.compare.compare import Comparison
 from structopt.lab.compare.figures import figures
 from structopt.lab.compare.page import comparison_page
@@ -58,7 +57,7 @@ SCHEMA: tuple[tuple[str, str], ...] = (
 
 
 def files_of(done: Comparison) -> dict[str, str | bytes]:
-    """Return all files; pictures and Parquet only where matplotlib and pyarrow are installed."""
+    """Return all files; Parquet only where pyarrow is installed."""
     rows = [{name: row.get(name) for name, _ in SCHEMA} for row in done.rows]
     every = tables(done)
     files: dict[str, str | bytes] = {
@@ -66,15 +65,9 @@ def files_of(done: Comparison) -> dict[str, str | bytes]:
         "compare.md": _markdown(done),
         "compare.tex": "\n".join(table.latex() for table in every),
     }
-    pictures: dict[str, bytes] = {}
-    try:
-        for name, figure in figures(done).items():
-            pictures[name] = drawn(figure, "svg")
-            files[f"{name}.pdf"] = drawn(figure, "pdf")
-    except MissingDependencyError as error:
-        logger.warning("%s", error)
-    files |= {f"{name}.svg": picture for name, picture in pictures.items()}
-    files["compare.html"] = comparison_page(done, pictures)
+    for name, figure in figures(done).items():
+        files |= {f"{name}.{kind}": drawn(figure, kind) for kind in ("svg", "pdf")}
+    files["compare.html"] = comparison_page(done)
     parquet = _parquet(rows, done)
     if parquet is not None:
         files["compare.parquet"] = parquet

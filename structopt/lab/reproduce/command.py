@@ -36,7 +36,7 @@ class Reproduce(arguments.Command):
     )  # fmt: skip
     list: bool = arguments.argument(False, "name every table and figure")
     full: bool = arguments.argument(False, "the paper's sizes: can take hours")
-    no_picture: bool = arguments.argument(False, "leave out matplotlib")
+    no_picture: bool = arguments.argument(False, "leave out the figure")
     out: str = arguments.out(
         "structopt-results", "where results go, and finished parts are looked for"
     )
@@ -95,8 +95,6 @@ def reproduce(
         was finished.
     """
     experiment = experiment_of(name)
-    if picture:
-        new_figure()  # says what is missing before any work
     setting: Setting = "full" if full else "small"
     folder = folder_of(experiment, out)
     with watching(f"{name}, {setting}") as watch:

@@ -1,1 +1,1 @@
-"""Pictures: charts as SVG without a dependency, figures with matplotlib."""
+"""Pictures with matplotlib."""

@@ -23,17 +23,16 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.master.cuts import Cuts
-from structopt.master.lagrangian import Averages, Priced
 from structopt.master.separation import Inside, Separation, separate
-from structopt.master.term_bound import lagrangian_of
 from structopt.methods.doubts import Doubts
 from structopt.methods.forerunner import largest_projection
 from structopt.methods.found import FoundCuts
+from structopt.methods.lower_bound import LowerBound
 from structopt.methods.method import UNPROVEN, Iterate, Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
 from structopt.methods.rescue import no_minimum, solve_master
-from structopt.methods.state import Live, State
+from structopt.methods.state import OTHER, Live, State, by_family
 from structopt.parameters import Seed
 from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Round, relative
@@ -43,11 +42,6 @@ from structopt.structures.base.oracles import best_other, worst
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
-
-_OTHER = (
-    "The warm start or checkpoint belongs to other data, another structure or another kind of "
-    "formulation; start without it (or delete the checkpoint file)."
-)
 
 
 class CuttingPlane(Method):
@@ -108,9 +102,8 @@ class CuttingPlane(Method):
         super().__init__(structure, formulation, data, **limits)
         self._asked = (backend, random_state)
         self.fallback = fallback or (isinstance(backend, str) and backend == "auto")
-        self._lagrangian = lagrangian_of(self.master.program)
+        self._below = LowerBound(self.master.program)
         self._pace, self._dropped_at = Pace(), -np.inf
-        self._averages, self._middle = Averages(), 0.0
         self._inside: Inside | None = None
         self._doubts = Doubts(self.master, data)
         self._here = Iterate(self._weights, self._primal)
@@ -156,7 +149,7 @@ class CuttingPlane(Method):
         separation = self._separate(x)
         asked = time.perf_counter()
         if self.backend.moving:
-            self.backend.told(separation.value, self._dual, self._middle)
+            self.backend.told(separation.value, self._dual, self._below.estimate)
         finished = self._finished()
         rounds = len(self.history) + 1
         if finished or rounds & (rounds - 1) == 0:
@@ -214,28 +207,12 @@ class CuttingPlane(Method):
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound; say whether it rose enough to make dropping cuts safe."""
-        priced = self._lagrangian.price(
-            self.master.pool.cuts, solution.cut_duals, solution.static_duals
+        bound = self._below.of(
+            self.master.pool.cuts, solution, rounds=len(self.history), moving=self.backend.moving
         )
-        bound = self._lagrangian.value(priced, solution.x)
-        if self.backend.moving and solution.weight > 0.0:
-            self._averages.add(priced, solution.weight)
-            if len(self.history) % max(1, len(self.history) // 50) == 0:
-                for mean in self._averages.means():
-                    value = self._lagrangian.value(mean, solution.x)
-                    if value > bound:
-                        bound, self._middle = value, self._estimate(mean, solution.x)
         if not np.isnan(bound):
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at
-
-    def _estimate(self, mean: Priced, x: Floats) -> float:
-        """Return an estimate of the optimum from averaged multipliers y and the master's x.
-
-        With L(x, y) the Lagrangian, L(0, y) tends to be too low and L(x, y) too high: their mean.
-        """
-        here = self.master.program.objective(x) - float(mean.pull @ x)
-        return mean.gain + 0.5 * (here + self.master.program.offset)
 
     def _finished(self) -> bool:
         """Return whether no further cuts are needed."""
@@ -325,28 +302,20 @@ class CuttingPlane(Method):
     def _adopt(self, weights: Floats, cuts: Cuts | None) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
         if len(weights) != self.data.n_features:
-            raise InvalidInputError(_OTHER)
+            raise InvalidInputError(OTHER)
         weights = check_weights(weights, self.data.n_features)
         if cuts is None:
             self._begin_at(weights)
         elif cuts.fingerprint == self.fingerprint:
             self._take(weights, cuts)
         else:
-            raise InvalidInputError(_OTHER)
+            raise InvalidInputError(OTHER)
 
     def _take(self, weights: Floats, cuts: Cuts) -> None:
-        order: list[Any] = []
-        if np.any(cuts.family < 0) or np.any(cuts.family >= len(self.master.families)):
-            raise InvalidInputError(_OTHER)
-        for number, family in enumerate(self.master.families):
-            mine = self.master.pool.of_family(cuts, number)
-            owners = 1 if family.joint else self.data.n_examples
-            if np.any(mine.example < 0) or np.any(mine.example >= owners):
-                raise InvalidInputError(_OTHER)
-            if len(mine):
-                self.backend.append(self.master.add(mine))
-                order.append(mine.multiplier)
-        multipliers = np.concatenate(order) if order else np.zeros(0)
+        families = list(filter(len, by_family(cuts, self.master)))
+        for mine in families:
+            self.backend.append(self.master.add(mine))
+        multipliers = np.concatenate([np.zeros(0), *(mine.multiplier for mine in families)])
         if len(multipliers) == len(self.master.pool):
             self.backend.warm(multipliers, weights)
         self._begin_at(weights)
@@ -354,7 +323,7 @@ class CuttingPlane(Method):
     def _go_on(self, weights: Floats, live: Live) -> None:
         """Take over the pool of another run, and its backend if that can go on."""
         if live.fingerprint != self.fingerprint:
-            raise InvalidInputError(_OTHER)
+            raise InvalidInputError(OTHER)
         master, backend = live.master, live.backend
         if backend.finisher is None:  # idle cuts slow an exact solve down, and come back if needed
             used = master.pool.multipliers != 0

@@ -170,10 +170,10 @@ class EM(CuttingPlane):
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound by the multipliers of this round and by averages."""
-        assert self._lagrangian is not None, "a scaled M3N is a quadratic programme"
-        priced = self._lagrangian.price(self.master.pool.cuts, solution.cut_duals, None)
-        self._averages.add(priced, 1.0)
-        for p in (priced, *self._averages.means()):
+        below = self._below
+        priced = below.lagrangian.price(self.master.pool.cuts, solution.cut_duals, None)
+        below.averages.add(priced, 1.0)
+        for p in (priced, *below.averages.means()):
             bound = self.formulation.lower_bound(p.gain, p.pull[self.master.weight_columns])
             self._dual = max(self._dual, bound)
         return True

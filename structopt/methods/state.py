@@ -5,11 +5,19 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from structopt.arrays import Floats
 from structopt.backends.base import Backend
+from structopt.errors import InvalidInputError
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
 from structopt.run.events import Round
+
+OTHER = (
+    "The warm start or checkpoint belongs to other data, another structure or another kind of "
+    "formulation; start without it (or delete the checkpoint file)."
+)
 
 
 class Live(NamedTuple):
@@ -73,3 +81,15 @@ class State:
             return self
         cuts = self.live.master.pool.export(self.live.fingerprint)
         return replace(self, cuts=cuts, live=None)
+
+
+def by_family(cuts: Cuts, master: RestrictedMaster) -> list[Cuts]:
+    """Return the cuts of every family; refuse those of a family or example that is not there."""
+    if np.any(cuts.family < 0) or np.any(cuts.family >= len(master.families)):
+        raise InvalidInputError(OTHER)
+    each = [master.pool.of_family(cuts, number) for number in range(len(master.families))]
+    for family, mine in zip(master.families, each, strict=True):
+        owners = 1 if family.joint else master.n_examples
+        if np.any(mine.example < 0) or np.any(mine.example >= owners):
+            raise InvalidInputError(OTHER)
+    return each

@@ -32,6 +32,12 @@ Point = tuple[Floats, Floats, Floats, Floats]
 """x, y, A x, P x of the scaled problem."""
 
 
+def copied(point: Point) -> Point:
+    """Return copies of all four."""
+    x, y, ax, px = point
+    return x.copy(), y.copy(), ax.copy(), px.copy()
+
+
 class Polish:
     """The active set at the last restart, and the products spent.
 

@@ -43,7 +43,7 @@ from structopt.backends.extragradient import weight as weights
 from structopt.backends.extragradient.certificate import Assessment, Check, Quick, Residuals
 from structopt.backends.extragradient.norm import largest
 from structopt.backends.extragradient.outcome import Callback, Iterate, Memory, Solution, Status
-from structopt.backends.extragradient.polish import Point, Polish
+from structopt.backends.extragradient.polish import Point, Polish, copied
 from structopt.backends.extragradient.presolve import Reduction, presolve
 from structopt.backends.extragradient.problem import checked, contradiction, sizes
 from structopt.backends.extragradient.rays import Rays, proves_infeasible, proves_unbounded
@@ -215,8 +215,7 @@ class _Run:
         x, y = self.scale.into(*self.reduction.into(*start))
         x = np.clip(x, s.lb, s.ub)
         self.z: Point = x, y.astype(np.float64), s.A @ x, s.P @ x
-        self.image: Point = tuple(v.copy() for v in self.z)  # type: ignore[assignment]
-        self.anchor: Point = tuple(v.copy() for v in self.z)  # type: ignore[assignment]
+        self.image, self.anchor = copied(self.z), copied(self.z)
         self._work = np.zeros(len(x)), np.zeros(len(y))
         self._matrices = parts(s.A), parts(self.At), parts(s.P)
         self._costs, self._sides, self._box = (s.q, s.l1), (s.lower, s.upper), (s.lb, s.ub)

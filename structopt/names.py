@@ -39,6 +39,7 @@ NAMES = [
     Name("GraphCut", "structures.cut.structure", "structure"),
     Name("MarkovNet", "structures.markov_net.structure", "structure"),
     Name("BooleanProgram", "structures.program.structure", "structure"),
+    Name("Decision", "structures.decision.structure", "structure"),
     Name("Enumerated", "structures.enumerated.structure", "structure"),
     Name("References", "structures.references.structure", "wrapper"),
     Name("constrain", "structures.constrain.structure", "wrapper"),
@@ -49,6 +50,17 @@ NAMES = [
     Name("SpanCosts", "structures.losses.span_costs", "loss"),
     Name("PartCosts", "structures.losses.part_costs", "loss"),
     Name("Costed", "structures.base.costed", "loss"),
+    Name("Priced", "structures.decision.priced", "loss"),
+    # public as so.decisions.X: what a `Decision` chooses from
+    Name("GridPaths", "structures.decision.grid", "decisions"),
+    Name("ShortestPaths", "structures.decision.paths", "decisions"),
+    Name("Assignments", "structures.decision.assignments", "decisions"),
+    Name("Knapsack", "structures.decision.knapsack", "decisions"),
+    Name("SpanningTrees", "structures.decision.trees", "decisions"),
+    Name("Tours", "structures.decision.tours", "decisions"),
+    Name("LinearProgram", "structures.decision.program", "decisions"),
+    Name("Listed", "structures.decision.listed", "decisions"),
+    Name("DecisionSet", "structures.decision.base", "decisions"),
     Name("StructSVM", "formulations.struct_svm", "formulation"),
     Name("StructRMM", "formulations.struct_rmm", "formulation"),
     Name("M3N", "formulations.m3n", "formulation"),
@@ -89,6 +101,8 @@ NAMES = [
     Name("StructuredClassifier", "learn.estimator", "model"),
     Name("KernelMachine", "learn.kernels", "model"),
     Name("ConstraintScheme", "learn.schemes", "model"),
+    Name("DecisionModel", "learn.decisions.model", "model"),
+    Name("TwoStage", "learn.decisions.two_stage", "model"),
     Name("HMM", "learn.baselines.hmm", "model"),
     Name("CRF", "learn.baselines.crf", "model"),
     Name("MERT", "learn.baselines.mert", "model"),
@@ -151,6 +165,7 @@ MODULES = {
     "bounds": "learn.bounds",
     "constraints": "structures.constrain.rules",
     "datasets": "datasets",
+    "decisions": "structures.decision",
     "errors": "errors",
     "losses": "structures.losses",
     "metrics": "learn.metrics",
@@ -175,7 +190,7 @@ RENAMED = {
 
 
 def _by_name() -> dict[str, Name]:
-    return {entry.name: entry for entry in NAMES if entry.kind != "loss"}
+    return {entry.name: entry for entry in NAMES if entry.kind not in ("loss", "decisions")}
 
 
 def of_kind(*kinds: str) -> list[Name]:

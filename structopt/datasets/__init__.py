@@ -17,6 +17,7 @@ from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conl
 from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.crfsuite_files import read_crfsuite
+from structopt.datasets.decisions import make_knapsacks, make_shortest_paths
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.download import fetch
 from structopt.datasets.grids import make_grids
@@ -76,9 +77,11 @@ __all__ = [
     "make_classes",
     "make_constrained_labels",
     "make_grids",
+    "make_knapsacks",
     "make_lattices",
     "make_scaled_clouds",
     "make_sentences",
+    "make_shortest_paths",
     "parse_page",
     "read_columns",
     "read_conllu",

@@ -247,8 +247,8 @@ def _is_part(value: Any) -> bool:
 def _known(name: str) -> Any:
     """Return the class of this library that has a name, or had it; None if there is none."""
     current = names.RENAMED.get(name, name)
-    kinds = ("structure", "wrapper", "loss", "formulation", "nonconvex", "constraint", "backend")
-    for entry in names.of_kind(*kinds):
+    kinds = ("structure", "wrapper", "loss", "decisions", "formulation", "nonconvex")
+    for entry in names.of_kind(*kinds, "constraint", "backend"):
         if entry.name == current:
             return entry.load()
     return None

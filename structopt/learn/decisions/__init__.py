@@ -1,0 +1,1 @@
+"""Predict, then optimise: models whose outputs are decisions."""

@@ -1,0 +1,131 @@
+r"""A set of decisions that linear costs are minimised over.
+
+    min  c . y    over y in S,    S in R^m the same for every example, c of any sign.
+
+Any sign: learning asks for the minimum of ``2 c_hat - c``, whatever the costs themselves are.
+
+>>> import numpy as np
+>>> from structopt.structures.decision.listed import Listed
+>>> Listed([[1, 0, 0], [0, 1, 1]]).minimize(np.array([[3.0, 1.0, 1.0]])).points
+array([[0., 1., 1.]])
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from structopt.arrays import Floats, as_floats
+from structopt.errors import InvalidInputError
+from structopt.parameters import Parameters
+
+
+class Decided(NamedTuple):
+    """One decision an example, and how far the true minimum may lie below its cost."""
+
+    points: Floats
+    excess: Floats
+
+
+class DecisionSet(Parameters):
+    """Base of the sets: how many numbers a decision has, and which one costs least.
+
+    A set of your own writes ``n_parts``, `minimize` and `contains`.
+    """
+
+    boolean: ClassVar[bool] | bool = True
+    """Whether decisions are 0/1 vectors."""
+
+    @property
+    @abstractmethod
+    def n_parts(self) -> int:
+        """How many numbers a decision has, and a vector of costs."""
+
+    @abstractmethod
+    def minimize(self, costs: Floats, start: int = 0) -> Decided:
+        """Return the cheapest decision for each row of ``costs`` (n, m).
+
+        ``start`` numbers the first row's example in messages.
+        """
+
+    @abstractmethod
+    def contains(self, points: Floats) -> NDArray[np.bool_]:
+        """Return for each row of ``points`` whether it is a decision of the set."""
+
+    def check(self) -> None:
+        """Refuse a set that cannot be used, such as one without decisions."""
+
+    def check_costs(self, costs: Floats, start: int = 0) -> None:
+        """Refuse costs that were seen and cannot be; most sets take all that are finite."""
+
+    def note(self) -> str:
+        """Return what a certificate should say about the answers; usually nothing."""
+        return ""
+
+    def part_names(self) -> list[str]:
+        """Return what each number of a decision is called."""
+        return [str(j) for j in range(self.n_parts)]
+
+    def others(self, costs: Floats, known: Floats, start: int = 0) -> Decided:
+        r"""Return the cheapest 0/1 decisions other than ``known``; ``excess`` is -1 if none is.
+
+        Of all others one differs in some part j: it is the best of m questions, in each of which
+        part j is made so dear, or so cheap, that whoever can changes it.
+        """
+        n, m = costs.shape
+        best, value = known.copy(), np.full(n, np.inf)
+        excess = np.full(n, -1.0)
+        big = 1.0 + 2.0 * np.abs(costs).sum(axis=1)
+        for j in range(m):
+            pushed = costs.copy()
+            pushed[:, j] += np.where(known[:, j] > 0.5, big, -big)
+            found = self.minimize(pushed, start)
+            cost = (costs * found.points).sum(axis=1)
+            better = (found.points[:, j] != known[:, j]) & (cost < value)
+            best[better], value[better] = found.points[better], cost[better]
+            excess[better] = found.excess[better]
+        return Decided(best, excess)
+
+
+def no_excess(points: Floats) -> Decided:
+    """Return decisions that are exact."""
+    return Decided(points, np.zeros(len(points)))
+
+
+def as_rows(values: Any, n_parts: int, name: str, start: int = 0) -> Floats:
+    """Return numbers with a row an example and a column a part; refuse others by the example."""
+    try:
+        rows = as_floats(values, name)
+    except InvalidInputError:
+        if len(np.shape(values)) == 0 and not hasattr(values, "__len__"):
+            raise
+        _ragged(values, n_parts, name, start)
+        raise
+    if rows.ndim != 2 or rows.shape[1] != n_parts:
+        raise InvalidInputError(
+            f"{name} has shape {rows.shape}; expected (examples, {n_parts}): one number for each "
+            "part of a decision."
+        )
+    bad = np.flatnonzero(~np.isfinite(rows).all(axis=1))
+    if len(bad):
+        i = int(bad[0])
+        j = int(np.argmin(np.isfinite(rows[i])))
+        raise InvalidInputError(
+            f"{name} of example {start + i} holds {rows[i, j]} at part {j}: replace or drop what is "
+            "not finite.",
+            example=start + i,
+        )
+    return rows
+
+
+def _ragged(values: Any, n_parts: int, name: str, start: int) -> None:
+    """Name the first example that has another number of parts than the set."""
+    for i, row in enumerate(values, start):
+        if np.shape(row) != (n_parts,):
+            raise InvalidInputError(
+                f"{name} of example {i} has shape {np.shape(row)}; expected ({n_parts},).",
+                example=i,
+            )

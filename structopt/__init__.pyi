@@ -3,6 +3,7 @@ __version__: str
 from structopt.learn import bounds as bounds
 from structopt.structures.constrain import rules as constraints
 from structopt import datasets as datasets
+from structopt.structures import decision as decisions
 from structopt import errors as errors
 from structopt.structures import losses as losses
 from structopt.learn import metrics as metrics
@@ -18,6 +19,7 @@ from structopt.structures.matching.structure import Matching as Matching
 from structopt.structures.cut.structure import GraphCut as GraphCut
 from structopt.structures.markov_net.structure import MarkovNet as MarkovNet
 from structopt.structures.program.structure import BooleanProgram as BooleanProgram
+from structopt.structures.decision.structure import Decision as Decision
 from structopt.structures.enumerated.structure import Enumerated as Enumerated
 from structopt.structures.references.structure import References as References
 from structopt.structures.constrain.structure import constrain as constrain
@@ -56,6 +58,8 @@ from structopt.methods.outer.loop import OuterLoop as OuterLoop
 from structopt.learn.estimator import StructuredClassifier as StructuredClassifier
 from structopt.learn.kernels import KernelMachine as KernelMachine
 from structopt.learn.schemes import ConstraintScheme as ConstraintScheme
+from structopt.learn.decisions.model import DecisionModel as DecisionModel
+from structopt.learn.decisions.two_stage import TwoStage as TwoStage
 from structopt.learn.baselines.hmm import HMM as HMM
 from structopt.learn.baselines.crf import CRF as CRF
 from structopt.learn.baselines.mert import MERT as MERT

@@ -12,7 +12,13 @@ from structopt.testing.structure_case import StructureCase
 from structopt.testing.structure_shards import pickled
 
 STRUCTURES = names.of_kind("structure", "wrapper")
-SEEDS = {"BooleanProgram": 3, "constrain": 6, "Enumerated": 4, "MarkovNet": 12}  # slow ones
+SEEDS = {
+    "BooleanProgram": 3,
+    "constrain": 6,
+    "Decision": 8,
+    "Enumerated": 4,
+    "MarkovNet": 12,
+}  # slow ones
 FEW = {"model_files_keep_it": 3, "relaxation_projects": 5}
 
 SEVERAL = "gold is a list of outputs, none of which is to be told from another"

@@ -1,6 +1,8 @@
 r"""What every model that decides can do: predict costs, decide, and say what its decisions cost.
 
-    regret = sum_i c_i . (y_hat_i - y_i*) / sum_i |c_i . y_i*|,    y_i* the cheapest decision at c_i.
+    regret = sum_i c_i . (y_hat_i - y_i*) / sum_i |c_i . y_i*|,
+
+where y_i* is the cheapest decision at the costs c_i that were seen.
 """
 
 from __future__ import annotations

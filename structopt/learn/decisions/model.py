@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from structopt.methods.state import State
 
 
-class DecisionModel(Decider, StructuredClassifier):
+class DecisionModel(Decider, StructuredClassifier):  # type: ignore[misc]
     r"""Learn to predict costs :math:`\hat c = W x` whose cheapest decision is good.
 
     From costs c_i that were seen, the SPO+ loss is the margin-rescaled hinge of a
@@ -57,8 +57,8 @@ class DecisionModel(Decider, StructuredClassifier):
         What ``y`` of `fit` and `score` holds; ``fit(X, decisions=...)`` needs no target.
     fit_intercept : bool
         Whether costs have a constant term (as regularised as the others).
-    backend, fallback, method, tol, max_iter, time_limit, n_jobs, random_state, verbose, callbacks, \
-checkpoint, method_options, audit
+    backend, fallback, method, tol, max_iter, time_limit, n_jobs, random_state, verbose, \
+callbacks, checkpoint, method_options, audit
         As in :class:`~structopt.StructuredClassifier`.
 
     Attributes
@@ -129,7 +129,7 @@ checkpoint, method_options, audit
         self.fit_intercept = fit_intercept
 
     @property
-    def structure(self) -> Decision:  # type: ignore[override]
+    def structure(self) -> Structure:
         """The decisions as a structure."""
         scale = 2.0 if self._learns() == "costs" else 1.0
         return Decision(as_set(self.decisions), scale=scale, intercept=self.fit_intercept)
@@ -162,7 +162,7 @@ checkpoint, method_options, audit
             What an earlier run on the same data found, perhaps at another C.
         """
         if (y is None) == (decisions is None):
-            raise InvalidInputError("Give costs, fit(X, costs), or decisions, fit(X, decisions=...).")
+            raise InvalidInputError("Give costs, fit(X, costs), or fit(X, decisions=...).")
         self.target_ = self.target if decisions is None else "decisions"
         seen = y if decisions is None else decisions
         return super().fit(X, seen, sample_weight=sample_weight, warm_start=warm_start)

@@ -13,7 +13,7 @@ array([[0., 1., 1.]])
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +36,7 @@ class DecisionSet(Parameters):
     A set of your own writes ``n_parts``, `minimize` and `contains`.
     """
 
-    boolean: ClassVar[bool] | bool = True
+    boolean: bool = True
     """Whether decisions are 0/1 vectors."""
 
     @property
@@ -100,9 +100,8 @@ def as_rows(values: Any, n_parts: int, name: str, start: int = 0) -> Floats:
     try:
         rows = as_floats(values, name)
     except InvalidInputError:
-        if len(np.shape(values)) == 0 and not hasattr(values, "__len__"):
-            raise
-        _ragged(values, n_parts, name, start)
+        if isinstance(values, list | tuple):
+            _name_ragged(values, n_parts, name, start)
         raise
     if rows.ndim != 2 or rows.shape[1] != n_parts:
         raise InvalidInputError(
@@ -114,18 +113,19 @@ def as_rows(values: Any, n_parts: int, name: str, start: int = 0) -> Floats:
         i = int(bad[0])
         j = int(np.argmin(np.isfinite(rows[i])))
         raise InvalidInputError(
-            f"{name} of example {start + i} holds {rows[i, j]} at part {j}: replace or drop what is "
-            "not finite.",
+            f"{name} of example {start + i} holds {rows[i, j]} at part {j}: replace or drop what "
+            "is not finite.",
             example=start + i,
         )
     return rows
 
 
-def _ragged(values: Any, n_parts: int, name: str, start: int) -> None:
+def _name_ragged(values: Any, n_parts: int, name: str, start: int) -> None:
     """Name the first example that has another number of parts than the set."""
     for i, row in enumerate(values, start):
-        if np.shape(row) != (n_parts,):
+        if not hasattr(row, "__len__") or len(row) != n_parts:
+            size = f"{len(row)} numbers" if hasattr(row, "__len__") else f"{row!r}"
             raise InvalidInputError(
-                f"{name} of example {i} has shape {np.shape(row)}; expected ({n_parts},).",
+                f"{name} of example {i} holds {size}; expected {n_parts}.",
                 example=i,
             )

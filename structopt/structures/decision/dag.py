@@ -64,9 +64,12 @@ class DagPaths:
         if self._laid[0] != n:
             nodes, in_ptr, tail = self.lattice.layout
             copies = np.arange(n)[:, None]
-            self._laid = n, (
-                np.arange(n + 1) * nodes[-1],
-                np.append((in_ptr[:-1] + copies * len(tail)).ravel(), n * len(tail)),
-                (tail + copies * nodes[-1]).ravel(),
+            self._laid = (
+                n,
+                (
+                    np.arange(n + 1) * nodes[-1],
+                    np.append((in_ptr[:-1] + copies * len(tail)).ravel(), n * len(tail)),
+                    (tail + copies * nodes[-1]).ravel(),
+                ),
             )
         return self._laid[1]

@@ -73,7 +73,7 @@ class LinearProgram(DecisionSet):
         found = program.maximize(nothing) if self.boolean else program.relax(nothing)
         if found is None:
             raise InfeasibleError(
-                "No decision satisfies the constraints of the programme: they contradict each other."
+                "No decision satisfies the programme: its constraints contradict each other."
             )
 
     def note(self) -> str:
@@ -159,8 +159,9 @@ class LinearProgram(DecisionSet):
         if rows.alone:
             return bool(rows.satisfied(point[None, :])[0])
         lb, ub = rows.lb.copy(), rows.ub.copy()
-        if np.any(point < lb[: len(point)] - TOLERANCE) or np.any(point > ub[: len(point)] + TOLERANCE):
+        own = slice(len(point))
+        if np.any((point < lb[own] - TOLERANCE) | (point > ub[own] + TOLERANCE)):
             return False
-        lb[: len(point)] = ub[: len(point)] = point
+        lb[own] = ub[own] = point
         fixed = Rows(rows.A, rows.lower, rows.upper, lb, ub, rows.integer, rows.parts)
         return IntegerProgram(fixed).relax(np.zeros(len(point))) is not None

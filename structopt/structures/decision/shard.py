@@ -51,7 +51,7 @@ class DecisionShard(Shard):
         self.paid: Floats = np.zeros(len(gold))  # the loss of what `gold` holds
 
     @property
-    def base(self) -> Any:  # type: ignore[override]
+    def base(self) -> Any:
         """The base matrix."""
         return self.rows.base
 

@@ -197,7 +197,7 @@ class Decision(PackedStructure):
         added = 1.0 - 2.0 * gold
         which = np.flatnonzero(brought)
         if len(which):
-            costs = [Y[i].costs for i in which]
+            costs = [Y[i].costs for i in which.tolist()]
             added[which] = _costs(costs, gold.shape[1], which + start)
         return added
 

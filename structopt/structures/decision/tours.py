@@ -85,7 +85,8 @@ class Tours(DecisionSet):
         """Return whether each point is a tour."""
         degrees = points @ self._incidence.T
         fits = np.all((points == 0) | (points == 1), axis=1) & np.all(degrees == 2, axis=1)
-        return np.array([bool(f) and not self._broken(y) for f, y in zip(fits, points, strict=True)])
+        pairs = zip(fits, points, strict=True)
+        return np.array([bool(fit) and not self._broken(y) for fit, y in pairs])
 
     def part_names(self) -> list[str]:
         """Return the edges as text."""

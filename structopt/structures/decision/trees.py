@@ -61,11 +61,11 @@ class SpanningTrees(DecisionSet):
             u == v for u, v in self.edges
         ):
             raise InvalidInputError("The graph has parallel edges or loops: keep one edge a pair.")
-        found = list(nx.connected_components(nx.Graph(self.edges)))
+        found: list[set[Any]] = list(nx.connected_components(nx.Graph(self.edges)))
         if isinstance(self.graph, nx.Graph):
             found += [{v} for v in nx.isolates(self.graph)]
         if len(found) > 1:
-            some = sorted(map(str, min(found, key=len)))[:3]
+            some = sorted(map(str, sorted(found, key=lambda nodes: len(nodes))[0]))[:3]
             raise InfeasibleError(
                 f"The graph has {len(found)} components and so no spanning tree: nothing leads to "
                 f"{', '.join(some)}."
@@ -87,7 +87,7 @@ class SpanningTrees(DecisionSet):
     def contains(self, points: Floats) -> NDArray[np.bool_]:
         """Return whether each point is a spanning tree."""
         whole = np.all((points == 0) | (points == 1), axis=1)
-        return whole & np.array([self._is_tree(y) for y in points], dtype=bool)
+        return np.asarray(whole & np.array([self._is_tree(y) for y in points], dtype=bool))
 
     def _is_tree(self, y: Floats) -> bool:
         graph = nx.Graph([self.edges[j] for j in np.flatnonzero(y > 0.5)])

@@ -25,21 +25,15 @@ def are_paths(
     points: Floats, edges: Sequence[Edge], source: Any, target: Any, *, directed: bool = True
 ) -> NDArray[np.bool_]:
     """Return for each 0/1 row whether its edges are one simple path from source to target."""
-    return np.array(
-        [
-            bool(np.all((y == 0) | (y == 1))) and _is_path(_taken(y, edges), source, target, directed)
-            for y in points
-        ]
-    )
-
-
-def _taken(y: Floats, edges: Sequence[Edge]) -> list[Edge]:
-    return [edges[j] for j in np.flatnonzero(y > 0.5)]
+    whole = np.all((points == 0) | (points == 1), axis=1)
+    taken = ([edges[j] for j in np.flatnonzero(y > 0.5).tolist()] for y in points)
+    pairs = zip(whole, taken, strict=True)
+    return np.array([bool(w) and _is_path(t, source, target, directed) for w, t in pairs])
 
 
 def _is_path(taken: list[Edge], source: Any, target: Any, directed: bool) -> bool:
     graph = nx.MultiDiGraph(taken) if directed else nx.MultiGraph(taken)
-    if source not in graph or target not in graph or not len(graph) == len(taken) + 1:
+    if source not in graph or target not in graph or len(graph) != len(taken) + 1:
         return False
     walk = nx.shortest_path(graph, source, target) if nx.has_path(graph, source, target) else []
     return len(walk) == len(graph)  # as many nodes as edges and one: nothing besides

@@ -89,6 +89,7 @@ from structopt.structures.base.oracles import worst_reference as worst_reference
 from structopt.structures.base.shard import Answers as Answers
 from structopt.engines.dataset import DataSet as DataSet
 from structopt.structures.matching.inputs import CandidateEdges as CandidateEdges
+from structopt.structures.base.given import Not as Not
 from structopt.testing.audit import Audit as Audit
 from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result

@@ -132,6 +132,7 @@ NAMES = [
     Name("Answers", "structures.base.shard", "record"),
     Name("DataSet", "engines.dataset", "record"),
     Name("CandidateEdges", "structures.matching.inputs", "record"),
+    Name("Not", "structures.base.given", "record"),
     Name("Audit", "testing.audit", "record"),
     Name("Certificate", "run.certificate", "record"),
     Name("Result", "run.result", "record"),

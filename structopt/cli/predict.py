@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from structopt.cli.given import data_argument, format_argument, read_given
+from structopt.cli.sequences import Sequences
+from structopt.errors import IncompatibleError
 from structopt.files import write_atomically
 from structopt.lab.harness.arguments import Command, argument
 from structopt.learn.model_file import load_model
@@ -21,6 +23,9 @@ class Predict(Command):
     model: str = argument("", "a model that `structopt train` wrote", flag="MODEL")
     data: str = data_argument()
     format: str | None = format_argument()
+    given: str | None = argument(
+        None, "keep the tags of the file, except where they are MARK", metavar="MARK"
+    )
     out: str | None = argument(
         None, "file to write to instead of standard output", metavar="FILE", last=True
     )
@@ -29,7 +34,13 @@ class Predict(Command):
         """Read, predict, write."""
         model = load_model(self.model)
         given = read_given(self.data, self.format, model)
-        text = "".join(f"{line}\n" for line in given.lines(given.predicted(model)))
+        if self.given is None:
+            predicted = given.predicted(model)
+        elif isinstance(given, Sequences):
+            predicted = given.completed(model, self.given)
+        else:
+            raise IncompatibleError(f"--given keeps the tags of sequences; this is {given.format}.")
+        text = "".join(f"{line}\n" for line in given.lines(predicted))
         if self.out is None:
             sys.stdout.write(text)
         else:

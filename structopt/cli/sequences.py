@@ -62,6 +62,11 @@ class Sequences(Given):
             yield interval("span_f1", self.Y, predicted)
             yield f"\n{metrics.span_report(self.Y, predicted)}"
 
+    def completed(self, model: Any, mark: str) -> Any:
+        """Return what a model makes of tags that are ``mark``, with the others as they are."""
+        X, Y = self.tagged("The file")
+        return model.predict(X, given=[[None if tag == mark else tag for tag in y] for y in Y])
+
     def names(self, x: Any) -> list[str]:
         """Return the words, or the places of tokens that are mappings."""
         return [str(t) if isinstance(token, dict) else token[0] for t, token in enumerate(x)]

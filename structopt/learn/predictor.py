@@ -189,11 +189,20 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
     def _heading(self) -> str:
         return f"{type(self).__name__} on {type(self.structure_).__name__}"
 
-    def predict(self, X: Any, *, constraints: Any = None) -> Any:
+    def predict(self, X: Any, *, constraints: Any = None, given: Any = None) -> Any:
         """Return the best output of every input: a list, or an array of labels of `Multiclass`.
 
-        With ``constraints`` (see :func:`structopt.constrain`) the best that satisfies them, of a
-        model that was trained without.
+        Parameters
+        ----------
+        X : sequence
+        constraints : optional
+            See :func:`structopt.constrain`: the best outputs that satisfy them, of a model that was
+            trained without.
+        given : sequence, optional
+            For each input what is known of its output (None: nothing), and the best that agrees
+            with it is returned. As gold outputs that are known in part: None for a label that is
+            open, or a label, a set of labels, :class:`structopt.Not`; of edges, arcs and parts of
+            0/1 vectors a mapping to True and False.
         """
         weights, structure = self.weights_, self.structure_
         if constraints is not None:
@@ -201,9 +210,14 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
 
             structure = constrain(structure, constraints)
         inputs = self._inputs(X)
-        if isinstance(structure, Multiclass) and count(inputs):
+        if isinstance(structure, Multiclass) and given is None and count(inputs):
             return structure.labels_.array[structure.predict_codes(inputs, weights)]
-        found = batch.predict(structure, inputs, weights, getattr(self, "n_jobs", None))
+        if given is None:
+            found = batch.predict(structure, inputs, weights, getattr(self, "n_jobs", None))
+        else:
+            found = structure.predict(inputs, weights, given=as_sequence(given))
+        if isinstance(structure, Multiclass) and found:
+            return structure.labels_.array[structure.labels_.encode(found)]
         return Outputs(found) if found and isinstance(found[0], list) else found
 
     @checked

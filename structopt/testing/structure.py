@@ -22,6 +22,7 @@ from structopt.structures.base.small import Small
 from structopt.structures.base.structure import Structure
 from structopt.testing import (
     structure_contract,
+    structure_given,
     structure_oracles,
     structure_shards,
     structure_sums,
@@ -33,6 +34,7 @@ STRUCTURE_CHECKS = (
     *structure_oracles.CHECKS,
     *structure_shards.CHECKS,
     *structure_sums.CHECKS,
+    *structure_given.CHECKS,
     *structure_contract.CHECKS,
 )
 

@@ -94,6 +94,29 @@ def test_sequences_without_tags_are_tagged(folder, tmp_path, capsys):
     assert "holds no tags" in capsys.readouterr().err
 
 
+def test_tags_that_are_known_are_kept(folder, tmp_path, capsys):
+    sentences = read_columns(folder / "test.txt")[:3]
+    forced = {(0, 0): "B-VP", (2, 1): "O"}
+    for (i, t), tag in forced.items():
+        sentences[i].rows[t][-1] = tag
+    rows = [
+        "\n".join(
+            " ".join([*row[:-1], row[-1] if (i, t) in forced else "?"])
+            for t, row in enumerate(s.rows)
+        )
+        for i, s in enumerate(sentences)
+    ]
+    (tmp_path / "some.txt").write_text("\n\n".join(rows) + "\n")
+    command = ["predict", str(folder / "model.txt"), str(tmp_path / "some.txt"), "--given", "?"]
+    assert main(command) == 0
+    found = [part.split("\n") for part in capsys.readouterr().out.strip().split("\n\n")]
+    for (i, t), tag in forced.items():
+        assert found[i][t].split()[-2:] == [tag, tag]
+    bare = written(tmp_path / "bare.txt", sentences, drop=1)
+    assert main([*command[:2], bare, "--given", "?"]) == 2
+    assert "holds no tags" in capsys.readouterr().err
+
+
 def test_weights_are_told(folder, capsys):
     assert main(["explain", str(folder / "model.txt"), "--top", "2"]) == 0
     out = capsys.readouterr().out

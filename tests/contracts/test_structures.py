@@ -19,7 +19,7 @@ SEEDS = {
     "Enumerated": 4,
     "MarkovNet": 12,
 }  # slow ones
-FEW = {"model_files_keep_it": 3, "relaxation_projects": 5}
+FEW = {"given_parts_are_held": 4, "model_files_keep_it": 3, "relaxation_projects": 5}
 
 SEVERAL = "gold is a list of outputs, none of which is to be told from another"
 EXCLUDED = {

@@ -66,6 +66,9 @@ def k_best(table: Floats, single_root: bool, k: int) -> Ints:
 def _graph(scores: Floats, first: int, stop: int, head: Ints, dependent: Ints) -> nx.DiGraph:
     graph = nx.DiGraph()
     for a in range(int(first), int(stop)):
+        graph.add_nodes_from((int(head[a]), int(dependent[a])))
+        if scores[a] == -np.inf:  # forbidden: no edge
+            continue
         graph.add_edge(int(head[a]), int(dependent[a]), weight=float(scores[a]), arc=a)
     return graph
 

@@ -123,11 +123,20 @@ class ArborescenceShard(Shard):
         """Return the sentences with heads that are unknown chosen as these weights like best."""
         if self.known is None:
             return self
-        scores = self._scores(weights)
         token = np.repeat(self.tokens[:-1], np.diff(self.arcs)) + self.dependent - 1
         right = self.known[token]
-        held = np.where((right < 0) | (right == np.arange(len(token))), scores, -np.inf)
-        return self.anchored(self._decoded(scores, held).outputs)
+        trees, missing = self.within(weights, (right < 0) | (right == np.arange(len(token))))
+        self._check_tree(int(np.argmax(missing)) if missing.any() else -1)
+        return self.anchored(trees)
+
+    def within(self, weights: Floats, held: Any) -> tuple[Ints, Any]:
+        """Return every sentence's best tree of the arcs allowed, and the first that has none."""
+        aim = np.where(held, self._scores(weights), -np.inf)
+        given = (*self._graph, self.single_root)
+        trees, without = decoders(kernels, self.decoder).decode(aim, *given)
+        if without >= 0:  # the rest was not decoded
+            return trees, np.arange(self.n_examples) == without
+        return trees, ~np.logical_and.reduceat(held[trees], self.tokens[:-1])
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the sentences ``which``: the arcs in which they differ from gold."""

@@ -21,7 +21,7 @@ array([[9.]])
 from __future__ import annotations
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -33,6 +33,8 @@ from structopt.errors import InvalidInputError
 from structopt.structures.arborescence.inputs import Sentences, stack_sentences
 from structopt.structures.arborescence.shard import ArborescenceShard
 from structopt.structures.base.costed import costs_of, plain
+from structopt.structures.base.given import held_parts, listed, permitted
+from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.structure import check_lengths
 
@@ -102,6 +104,11 @@ class Arborescence(PackedStructure):
         shard.known = gold
         return shard.completed(np.zeros(self.n_features_))
 
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which arcs are allowed: heads as given, by token or by arc."""
+        rows = [self._given(shard, i, told) for i, told in enumerate(given)]
+        return np.concatenate(rows)
+
     def unpack(self, shard: ArborescenceShard, outputs: Any) -> list[list[int]]:
         """Return the heads of every sentence's tokens."""
         heads = shard.head[outputs].tolist()
@@ -143,6 +150,21 @@ class Arborescence(PackedStructure):
         return [(name, "arc") for name in columns]
 
     # ------------------------------------------------------------------ inside
+    def _given(self, shard: ArborescenceShard, i: int, told: Any) -> Any:
+        """Return the arcs of sentence i that what is given allows."""
+        own = slice(int(shard.arcs[i]), int(shard.arcs[i + 1]))
+        head, dependent, number = shard.head[own], shard.dependent[own], shard.start + i
+        if isinstance(told, Mapping):
+            arcs = list(zip(head.tolist(), dependent.tolist(), strict=True))
+            held = held_parts(told, arcs, number)
+            taken = np.isin(dependent, dependent[held == 1])  # a token has one head
+            return np.where(taken, held == 1, held != 0)
+        n = int(shard.tokens[i + 1] - shard.tokens[i])
+        heads, names = LabelSet(range(n + 1)), range(1, n + 1)
+        entries = zip(names, listed(told, names, number), strict=True)
+        table = [permitted(entry, heads, f"token {m}", number) for m, entry in entries]
+        return np.array(table)[dependent - 1, head]
+
     def _arc_costs(self, s: Sentences, Y: Sequence[Any], gold: Ints, start: int) -> Floats:
         """Return what each candidate arc costs, nothing where the head of its token is unknown."""
         cost = np.ones(len(s.head))

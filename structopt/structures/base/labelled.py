@@ -12,6 +12,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import Costed, any_costed, costs_of, plain
+from structopt.structures.base.given import listed, permitted
 from structopt.structures.base.label_costs import paid, table
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.labels import LabelSet, as_labels
@@ -166,6 +167,21 @@ class LabelledStructure(PackedStructure):
             return shard
         shard.known = gold
         return shard.completed(np.zeros(self.n_features_))
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which label each part may have, [..., label] -> bool, as gold is stacked."""
+        sizes = np.diff(shard.offsets).tolist()
+        rows = [
+            permitted(entry, self.labels_, f"part {name!r}", i)
+            for i, (x, told, n) in enumerate(zip(X, given, sizes, strict=True), shard.start)
+            for names in [self._part_names(x, n)]
+            for name, entry in zip(names, listed(told, names, i), strict=True)
+        ]
+        return np.array(rows)
+
+    def _part_names(self, x: Any, n: int) -> Sequence[Any]:
+        """Return what the parts of an example are called where something is given of them."""
+        return range(n)
 
     def _aligned(self, y: Any, other: Any) -> tuple[list[Any], list[Any]]:
         """Return two outputs as lists of labels, part by part."""

@@ -42,15 +42,28 @@ class LabelledShard(Shard):
     def _within(self, weights: Floats, allowed: Any) -> Ints:
         """Return every example's best labels among those allowed, [..., label] -> bool."""
 
+    def within(self, weights: Floats, held: Any) -> tuple[Ints, Any]:
+        """Return every example's best labels among those allowed, and which examples have none."""
+        labels = self._within(weights, held)
+        kept = np.take_along_axis(held, labels[..., None], -1)[..., 0]
+        return labels, ~self._whole(kept) | self._impossible(labels)
+
+    def _impossible(self, labels: Ints) -> Any:
+        """Return which examples have labels that are no output: all that is left are none."""
+        return np.zeros(self.n_examples, dtype=bool)
+
+    def _whole(self, right: Any) -> Any:
+        """Return which examples have all of their parts right."""
+        if len(right) == self.n_examples:
+            return right.all(axis=1) if right.ndim > 1 else right
+        return np.logical_and.reduceat(right, self.offsets[:-1])
+
     @property
     def unknown(self) -> Any:
         """Which examples have labels that are unknown."""
         if self.known is None:
             return super().unknown
-        open_ = self.known < 0
-        if len(open_) == self.n_examples:
-            return open_.any(axis=1) if open_.ndim > 1 else open_
-        return np.logical_or.reduceat(open_, self.offsets[:-1])
+        return ~self._whole(self.known >= 0)
 
     def anchored(self, outputs: Any) -> Self:
         """Return the same examples with delta measured from ``outputs``; losses stay."""

@@ -25,7 +25,7 @@ def whole_numbers(values: Iterable[float], digits: int) -> dict[float, int]:
     """Return floats as integers of one scale, times ``digits``: room for rules that break ties."""
     every = set(values)
     # floats are integers over powers of two; the greatest is common to all
-    scale = max(value.as_integer_ratio()[1] for value in every)
+    scale = max((value.as_integer_ratio()[1] for value in every), default=1)
     return {value: int(Fraction(value) * scale) * digits for value in every}
 
 

@@ -11,6 +11,8 @@ the shard, so that there is one decoder and not two. To write one (`Chain` is th
   then any valid gold will do. ``start`` numbers the first example in messages.
 * ``unpack(shard, outputs)``: what users see, one output an example.
 * ``joint_features(x, y)`` and ``loss(y, other)``: the definition that shards must agree with.
+* ``held(X, given, shard)``, if parts of outputs can be given at prediction: what is given
+  (:mod:`structopt.structures.base.given`) as ``shard.within(weights, held)`` reads it.
 
 A shard answers `ask`, `argmax`, `k_best`, ...; an infinite score says that there is no such output.
 It names the arrays that run along its examples (``along``, ``each``), and
@@ -43,6 +45,7 @@ import numpy as np
 from structopt.arrays import Floats, count
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Count, checked
+from structopt.structures.base.given import nothing_agrees
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -84,6 +87,12 @@ class PackedStructure(Structure):
     @abstractmethod
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return a shard's outputs as users write them, one an example."""
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return what is given of some examples, as the shard's `within` reads it."""
+        raise IncompatibleError(
+            f"{type(self).__name__} cannot be held to parts that are given at prediction."
+        )
 
     def one(self, x: Any) -> Any:
         """Return x as the inputs of a data set with one example."""
@@ -141,8 +150,10 @@ class PackedStructure(Structure):
         """Return the output that maximises ``loss * (1 - w . delta)``."""
         return self._one(slack_rescaled, x, weights, gold)
 
-    def predict(self, X: Any, weights: Floats) -> list[Any]:
-        """Return the best output of every example, in one pass."""
+    def predict(self, X: Any, weights: Floats, *, given: Any = None) -> list[Any]:
+        """Return the best output of every example, in one pass; see :meth:`Structure.predict`."""
+        if given is not None:
+            return self._held(X, weights, given)
         if "argmax" in self.overridden():
             return super().predict(X, weights)
         self._check("argmax", "joint_features")
@@ -208,6 +219,23 @@ class PackedStructure(Structure):
         if oracle is best_other and not np.isfinite(answers.score[0]):
             return None
         return self._unpacked(shard, answers)[0]
+
+    def _held(self, X: Any, weights: Floats, given: Any) -> list[Any]:
+        """Return the best outputs that have the parts given."""
+        if {"argmax", "joint_features"} & _overridden(type(self)):  # type: ignore[arg-type]
+            raise IncompatibleError(
+                f"{type(self).__name__} overrides argmax() or joint_features(), and what is given "
+                "is asked of what it inherits: predict without it, or override predict() too."
+            )
+        if count(X) == count(given, "given") == 0:
+            return []
+        check_lengths(X, given)
+        shard = self.pack(X, None)
+        outputs, missing = shard.within(weights, self.held(X, given, shard))
+        if np.any(missing):
+            i = int(np.argmax(missing))
+            raise nothing_agrees(given[i], shard.start + i)
+        return self.unpack(shard, outputs)
 
     def _unpacked(self, shard: Shard, answers: Answers) -> list[Any]:
         missing = np.flatnonzero(~np.isfinite(answers.score))

@@ -95,6 +95,14 @@ class Shard(ABC):
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of ``outputs[which]`` over ``base``."""
 
+    def within(self, weights: Floats, held: Any) -> tuple[Any, Any]:
+        """Return every example's best output that has the parts given in ``held``.
+
+        ``held`` is what the structure's `held` makes of what users give. With the outputs: which
+        examples have none.
+        """
+        raise IncompatibleError(f"{self._name()} cannot be held to parts that are given.")
+
     # ------------------------------------------------------------------ what online methods ask
     def argmax(self, weights: Floats) -> Answers:
         """Return every example's best output, without the loss."""

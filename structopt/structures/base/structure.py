@@ -166,9 +166,25 @@ class Structure(Parameters):
         """Return a shard's outputs as users write them, one an example."""
         return list(outputs)
 
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
-        """Return argmax for every example."""
-        found = [self.argmax(x, weights) for x in X]
+    def predict(self, X: Any, weights: Floats, *, given: Any = None) -> list[Any]:
+        """Return argmax for every example, among the outputs that have what is given of them.
+
+        ``given`` has an entry for each example (:mod:`structopt.structures.base.given`), None where
+        nothing is given; a structure of your own answers it by its :meth:`complete`.
+        """
+        if given is None:
+            found = [self.argmax(x, weights) for x in X]
+        else:
+            check_lengths(X, given)
+            if type(self).complete is Structure.complete:
+                raise IncompatibleError(
+                    f"{type(self).__name__} cannot be held to parts that are given: write "
+                    "complete(x, weights, gold), the best output that agrees with gold's known "
+                    "parts."
+                )
+            pairs = zip(X, given, strict=True)
+            found = [self.complete(x, weights, g) if g is not None else self.argmax(x, weights)
+                     for x, g in pairs]  # fmt: skip
         for i, y in enumerate(found):
             check_given(y, self, "argmax", i)
         return found

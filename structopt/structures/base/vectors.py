@@ -120,20 +120,33 @@ class VectorShard(Shard):
         """Return the examples with what is unknown of gold chosen as these weights like best."""
         if self.known is None:
             return self
-        scores = self._scores(weights)
-        # more than all that the other parts could gain
-        most = 1.0 + self._summed(np.abs(scores))[self.owner]
-        held = np.where(self.known < 0, scores, 2.0 * most * (2.0 * self.known - 1.0))
-        found = np.asarray(self._each(scores, held)[0].outputs, dtype=bool)
-        wrong = np.flatnonzero((self.known >= 0) & (found != (self.known == 1)))
-        if len(wrong):
-            example = self.start + int(self.owner[wrong[0]])
+        found, missing = self.within(weights, self.known)
+        if missing.any():
+            example = self.start + int(np.argmax(missing))
             raise InvalidInputError(
                 f"What is known of the output of example {example} cannot be completed: no output "
                 "agrees with all of it.",
                 example=example,
             )
         return self.anchored(found)
+
+    def within(self, weights: Floats, held: Any) -> tuple[Mask, Any]:
+        """Return every example's best output with the parts held, and which examples have none."""
+        scores, found = self._scores(weights), np.zeros(len(self.gold), dtype=bool)
+        missing = np.zeros(self.n_examples, dtype=bool)
+        for i, (a, b) in enumerate(pairwise(self.offsets.tolist())):
+            best = self.search_within(i, scores[a:b], held[a:b])
+            wrong = best is None or np.any((held[a:b] >= 0) & (best != (held[a:b] == 1)))
+            missing[i] = wrong
+            found[a:b] = False if best is None else best
+        return found, missing
+
+    def search_within(self, i: int, scores: Floats, held: Any) -> Mask | None:
+        """Return example i's best output with parts in (1) or out (0), -1 if free; None if none."""
+        # more than all that the other parts could gain
+        most = 2.0 * (1.0 + float(np.abs(scores).sum()))
+        found = self.search(i, np.where(held < 0, scores, most * (2.0 * held - 1.0)), 1, None)
+        return found[0][0] if found else None
 
     def begun(self, known: Any) -> Self:
         """Return the shard with what is known of gold, -1 for what is not and costs nothing."""

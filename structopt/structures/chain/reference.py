@@ -116,7 +116,7 @@ def _trellis(
         for node, loss in layer.items():
             for k in range(n_labels):
                 step = start[k] if t == 0 else transition[node[1], k]
-                if step == -np.inf:
+                if step == -np.inf or unary[t, k] == -np.inf:
                     continue
                 after = loss + extra[t] if extra and k != gold[t] else loss
                 edge = exact[step] + exact[unary[t, k]]

@@ -163,6 +163,14 @@ class ChainShard(LabelledShard):
         scores = self.part_scores(weights)
         return self._best(scores._replace(unary=np.where(allowed, scores.unary, -np.inf)))
 
+    def _impossible(self, labels: Ints) -> Any:
+        """Return which sequences were decoded nonetheless: they have no output."""
+        if self.allowed is None:
+            return super()._impossible(labels)
+        broken = ~self.allowed[steps(self.offsets, labels, self.n_labels)]
+        # one more step than labels in each sequence
+        return np.logical_or.reduceat(broken, self.offsets[:-1] + np.arange(self.n_examples))
+
     def _best(self, scores: ChainScores) -> Ints:
         free = np.zeros(len(self.gold))
         return np.asarray(
@@ -188,13 +196,8 @@ class ChainShard(LabelledShard):
     def compared(self, scores: ChainScores, labels: Ints, missing: Any = None) -> Answers:
         """Return outputs with their loss and ``w . delta``, infinite where they are missing."""
         if self.allowed is not None:
-            before, after = steps(self.offsets, labels, self.n_labels)
-            broken = ~self.allowed[before, after]
-            if broken.any():  # decoded nonetheless: there is no output
-                # one more step than labels in each sequence
-                first = self.offsets[:-1] + np.arange(self.n_examples)
-                none = np.logical_or.reduceat(broken, first)
-                missing = none if missing is None else missing | none
+            none = self._impossible(labels)
+            missing = none if missing is None else missing | none
             # gold may be forbidden where nothing is known of it (prediction)
             scores = scores.finite()
         loss, score = chain_kernels.compare(*scores, self.offsets, self.gold, self._flat, labels)

@@ -132,11 +132,12 @@ class Chain(LabelledStructure):
         inherited = "slack_rescaled" not in self.overridden()
         return inherited and any(hasattr(self.cost, form) for form in ("confusion", "by_label"))
 
-    def predict(self, X: Any, weights: Floats) -> list[Any]:
+    def predict(self, X: Any, weights: Floats, *, given: Any = None) -> list[Any]:
         """Return the best labels of every sequence; of a single one without packing it."""
-        if isinstance(X, list | tuple) and len(X) == 1 and (found := self._alone(X[0], weights)):
+        alone = given is None and isinstance(X, list | tuple) and len(X) == 1
+        if alone and (found := self._alone(X[0], weights)):
             return [found]
-        return super().predict(X, weights)
+        return super().predict(X, weights, given=given)
 
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
         """Return the best labels, loss-augmented if gold is given."""

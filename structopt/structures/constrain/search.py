@@ -54,6 +54,14 @@ class LabellingSet:
         self.chained, self.allowed = chained and length > 1, allowed
         self._program: IntegerProgram | None = None
 
+    def within(self, held: Bools) -> LabellingSet:
+        """Return those labellings that have only labels allowed, [position, label] -> bool.
+
+        Of scores for them the others must be minus infinity.
+        """
+        rows = self.rows.fixed(np.where(held, -1, 0).ravel().astype(np.int8))
+        return LabellingSet(rows, self.length, self.n_labels, self.chained, self.allowed)
+
     def release(self) -> None:
         """Let go of the live model."""
         self._program = None
@@ -80,7 +88,8 @@ class LabellingSet:
         every = len(listed) < most or most == self.n_labels**self.length
         if every or len(found) == k:
             return found
-        if self.chained and self.rows.alone and k == 1 and not known:
+        whole = bool(np.isfinite(scores.unary).all())
+        if self.chained and self.rows.alone and k == 1 and not known and whole:
             priced = by_multipliers(scores, self.rows)
             if priced is not None:
                 return [priced]
@@ -101,7 +110,7 @@ class LabellingSet:
 
     def _scores(self, scores: ChainScores) -> Floats:
         scores = scores.finite()  # what is not allowed is bounded by 0
-        unary = scores.unary.copy()
+        unary = np.where(scores.unary == -np.inf, 0.0, scores.unary)
         unary[0] += scores.start
         unary[-1] += scores.end
         if not self.chained:

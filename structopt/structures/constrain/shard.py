@@ -61,6 +61,19 @@ class ConstrainedShard(Shard):
         scores = self._scores(weights)
         return self._best(scores, scores)
 
+    def within(self, weights: Floats, held: Any) -> tuple[Ints, Any]:
+        """Return every example's best labels among those allowed, and which examples have none."""
+        scores, labels = self._scores(weights), self.gold.copy()
+        unary = np.where(held, scores.unary, -np.inf)
+        missing = np.zeros(self.n_examples, dtype=bool)
+        for i, (a, b) in enumerate(pairwise(self.offsets.tolist())):
+            own = self.sets[i].within(held[a:b])
+            found = own.best(scores._replace(unary=unary[a:b]))
+            missing[i] = not found
+            if found:
+                labels[a:b] = found[0][0]
+        return labels, missing
+
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best of every example; ``score`` is infinite where there are fewer."""
         scores = self._scores(weights)

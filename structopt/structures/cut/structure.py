@@ -146,6 +146,9 @@ class GraphCut(LabelledStructure):
         return rows + [(f"e{j}", "agree") for j in range(self.n_edge_features_)]
 
     # ------------------------------------------------------------------ inside
+    def _part_names(self, x: Any, n: int) -> Sequence[Any]:
+        return self._graph(x).names or range(n)
+
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
         y = plain(y)
         if isinstance(y, Mapping):

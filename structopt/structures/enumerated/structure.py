@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 from structopt.structures.base.example_shard import as_row
+from structopt.structures.base.given import agrees, nothing_agrees
 from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure, check_lengths
 
@@ -101,6 +102,23 @@ class Enumerated(Structure):
             return self.loss(gold, y) * (1.0 - (gold_score - self.score(x, y, weights)))
 
         return max(self.outputs_of(x), key=value)
+
+    def predict(self, X: Any, weights: Floats, *, given: Any = None) -> list[Any]:
+        """Return the best output of every example, among those that agree with what is given.
+
+        What is given of an output may be the output, a set of outputs, `Not`; where outputs are
+        sequences, an entry for each part.
+        """
+        if given is None:
+            return super().predict(X, weights)
+        check_lengths(X, given)
+        found = []
+        for i, (x, told) in enumerate(zip(X, given, strict=True)):
+            left = [y for y in self.outputs_of(x) if agrees(told, y)]
+            if not left:
+                raise nothing_agrees(told, i)
+            found.append(max(left, key=lambda y: self.score(x, y, weights)))
+        return found
 
     def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
         """Encode examples; refuse a gold output that is not in its example's set."""

@@ -32,8 +32,8 @@ def max_product(unary: Floats, pair: Floats, kind: Ints, parent: Ints, order: In
     """Return the best output of every tree."""
     graph, labels = _graph(unary, pair, kind, parent), np.zeros(len(parent), dtype=np.int64)
     for root in np.flatnonzero(parent < 0).tolist():
-        _, output = _best(graph, root, 1)[0]
-        labels[list(output)] = list(output.values())
+        for _, output in _best(graph, root, 1):  # none at all: anything is as good
+            labels[list(output)] = list(output.values())
     return labels
 
 

@@ -150,6 +150,11 @@ class HierarchyShard(LabelledShard):
         scores = self.part_scores(weights).masked(allowed).masked(self.allowed)
         return np.asarray(decoders(kernels, self.decoder).max_product(*scores, *self._shape()))
 
+    def _impossible(self, labels: Ints) -> Any:
+        if self.allowed is None:
+            return super()._impossible(labels)
+        return ~self._whole(self.allowed[np.arange(len(labels)), labels])
+
     def _shape(self) -> tuple[Ints, Ints, Ints]:
         return self.kind, self.parent, self.order
 

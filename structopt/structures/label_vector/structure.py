@@ -26,6 +26,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
+from structopt.structures.base.given import listed, permitted
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.label_vector.shard import LabelVectorShard
@@ -108,6 +109,15 @@ class LabelVector(LabelledStructure):
         costs = costs.reshape(*gold.shape, *costs.shape[1:])
         shard = LabelVectorShard(inputs, gold, self.class_weight_, legal, start, costs)
         return self._begun(shard, gold)
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which label each component may have: (n, c, K)."""
+        names = range(self.n_components_)
+        return np.array([
+            [permitted(entry, self.labels_, f"component {t}", i)
+             for t, entry in enumerate(listed(told, names, i))]
+            for i, told in enumerate(given, shard.start)
+        ])  # fmt: skip
 
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return rows of integers as tuples of labels."""

@@ -31,7 +31,7 @@ def best_path(score: Floats, node_ptr: Ints, in_ptr: Ints, tail: Ints) -> Paths:
     """Return the path with the highest score in every lattice."""
 
     def decode(graph: Any) -> list[int]:
-        return _edges(longest(graph))
+        return _edges(longest(graph)) if len(graph) else []
 
     return _each(score, node_ptr, in_ptr, tail, decode)
 
@@ -68,14 +68,21 @@ def _split(score: Floats, first: int, stop: int, in_ptr: Ints, tail: Ints) -> An
     """Return a lattice with exact integer lengths, ties broken; source and sink are its ends."""
     used = range(int(in_ptr[first]), int(in_ptr[stop]))
     degree = int(np.diff(in_ptr[first : stop + 1]).max())
-    exact = whole_numbers(score[used].tolist(), degree ** (stop - first))
+    open_ = score[used] > -np.inf  # the others are forbidden: no edge
+    exact = whole_numbers(score[used][open_].tolist(), degree ** (stop - first))
     graph = nx.DiGraph(source=first, sink=stop - 1)
     for v in range(first, stop):
         for rank, e in enumerate(range(int(in_ptr[v]), int(in_ptr[v + 1]))):
+            if score[e] == -np.inf:
+                continue
             length = exact[float(score[e])] - rank * degree ** (v - first)
             graph.add_edge(int(tail[e]), ("edge", e), length=length)
             graph.add_edge(("edge", e), v, length=0)
-    return graph
+    if open_.all():
+        return graph
+    ends = first in graph and stop - 1 in graph
+    between = nx.descendants(graph, first) & nx.ancestors(graph, stop - 1) if ends else set()
+    return graph.subgraph(between | {first, stop - 1} if between else ())
 
 
 def _decreasing(graph: Any) -> Iterator[list[int]]:

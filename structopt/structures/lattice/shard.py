@@ -66,6 +66,23 @@ class LatticeShard(Shard):
         score = self._scores(weights)
         return self._best(score, score)
 
+    def within(self, weights: Floats, held: Any) -> tuple[Paths, Any]:
+        """Return every lattice's best path with edges held in (1) or out (0), and who has none.
+
+        A path crosses the cut behind any node exactly once, so that one through the edge (u, v) is
+        one that takes no other edge across the cut behind u.
+        """
+        lattices = self.lattices
+        barred, tail, head = held == 0, lattices.tail, lattices.head
+        for e in np.flatnonzero(held == 1):
+            across = (tail <= tail[e]) & (head > tail[e])
+            across[e] = False
+            barred |= across
+        score = np.where(barred, -np.inf, self._scores(weights))
+        found = Paths(*decoders(kernels, self.decoder).best_path(score, *lattices.layout))
+        paths = [found.of(i) for i in range(self.n_examples)]
+        return found, np.array([not len(p) or bool(barred[p].any()) for p in paths])
+
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best paths of every lattice; ``score`` is infinite where there are fewer."""
         score, edge_ptr = self._scores(weights), self.lattices.edge_ptr

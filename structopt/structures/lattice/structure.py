@@ -26,11 +26,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import networkx as nx
+import numpy as np
 import scipy.sparse as sp
 
+from structopt.structures.base.given import held_parts
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.lattice.features import FeatureSpace
@@ -104,6 +107,13 @@ class Lattice(PackedStructure):
         lattices = self.read(X, start)
         costs = PartCosts.given(self.cost)
         return LatticeShard(lattices, lattices.paths(Y), costs, self.decoder)
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which edges a path must have and must not: 1 and 0, -1 where nothing is given."""
+        ends = shard.lattices.edge_ptr.tolist()
+        edges = [shard.lattices.edges[a:b] for a, b in pairwise(ends)]
+        each = enumerate(zip(given, edges, strict=True), shard.start)
+        return np.concatenate([held_parts(told, names, i) for i, (told, names) in each])
 
     def unpack(self, shard: LatticeShard, outputs: Any) -> list[Path]:
         """Return every path as the tuple of its edges."""

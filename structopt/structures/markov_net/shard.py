@@ -93,6 +93,24 @@ class MarkovNetShard(Shard):
         unary, pair = self._scores(weights)
         return self._each(unary, pair, unary, pair)
 
+    def within(self, weights: Floats, held: Any) -> tuple[Ints, Any]:
+        """Return every net's best labels among those allowed: each net has some."""
+        unary, pair = self._scores(weights)
+        # more than a label can gain at its node, whatever its neighbours are
+        most = 1.0 + np.ptp(unary, axis=1)
+        for side in range(2):
+            reach = np.ptp(pair, axis=(1, 2))
+            most += np.bincount(self._ends_of[:, side], reach, minlength=len(most))
+        labels = self._each(unary, pair, np.where(held, unary, unary - most[:, None]), pair).outputs
+        for s in np.flatnonzero(~held[np.arange(len(labels)), labels]):  # a relaxation rounded so
+            value = unary[s].copy()
+            for side in range(2):
+                for e in np.flatnonzero(self._ends_of[:, side] == s):
+                    other = labels[self._ends_of[e, 1 - side]]
+                    value += pair[e, :, other] if side == 0 else pair[e, other, :]
+            labels[s] = np.argmax(np.where(held[s], value, -np.inf))
+        return labels, np.zeros(self.n_examples, dtype=bool)
+
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the nets ``which``: the parts in which they differ from gold."""
         d, d_edge = self.node_inputs.shape[1], self.edge_inputs.shape[1]
@@ -124,6 +142,17 @@ class MarkovNetShard(Shard):
         """Yield arrays that together name the shard's content."""
         yield from super().content()
         yield from (self.edges, self.ends, self.cost)
+
+    @property
+    def offsets(self) -> Ints:
+        """Where the nodes of each net begin."""
+        return self.ends
+
+    @property
+    def _ends_of(self) -> Ints:
+        """The two nodes of each edge, numbered over all nets."""
+        owner = np.repeat(np.arange(self.n_examples), np.diff(self.edge_ends))
+        return self.edges + self.ends[owner][:, None]
 
     def _scores(self, weights: Floats) -> tuple[Floats, Floats]:
         """Return (nodes, K) scores of labels and (edges, K, K) scores of pairs of labels."""

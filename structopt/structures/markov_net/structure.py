@@ -125,6 +125,12 @@ class MarkovNet(LabelledStructure):
         options = (self.class_weight_, self._pairs(), bool(self.branch), start, costs)
         return MarkovNetShard(nets, golds, *options)
 
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which label each node may have, in the order of the nets."""
+        table = super().held(X, given, shard)
+        order = [net.order() + a for net, a in zip(shard.nets, shard.offsets, strict=False)]
+        return table[np.concatenate(order)]
+
     def unpack(self, shard: MarkovNetShard, outputs: Any) -> list[Any]:
         """Return mappings from node to label, in the order of the graphs' nodes."""
         labels, found = self.labels_.decode(outputs), []
@@ -164,6 +170,9 @@ class MarkovNet(LabelledStructure):
         return names
 
     # ------------------------------------------------------------------ inside
+    def _part_names(self, x: Any, n: int) -> Sequence[Any]:
+        return list(x.nodes)
+
     def _pairs(self) -> Ints:
         """Return which block of weights each pair of labels has."""
         n_labels = len(self.labels_)

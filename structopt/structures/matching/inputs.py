@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Ints, as_matrix, check_columns, first_not_finite
 from structopt.errors import InvalidInputError
+from structopt.structures.base.given import held_parts
 
 
 @dataclass(frozen=True)
@@ -187,6 +188,18 @@ def known_edges(pair: Pair, y: Any, example: int | None = None) -> NDArray[np.in
     unknown = [edge in open_ for edge in _names_of(pair)]
     known[np.array(unknown, dtype=bool)] = -1
     return known
+
+
+def given_edges(pair: Pair, given: Any, example: int) -> NDArray[np.int8]:
+    """Return for each candidate edge whether a matching must have it (1), must not (0), or may.
+
+    A mapping or a matrix says it of edges, a set or list names those that it must have.
+    """
+    if isinstance(given, np.ndarray) and given.shape == pair.shape:
+        hidden, cells = np.ma.getmaskarray(given), np.asarray(given, dtype=object)
+        named = {e: None if hidden[e] else cells[e] for e in np.ndindex(pair.shape)}
+        given = {edge: named[edge] for edge in _names_of(pair)}
+    return held_parts(given, _names_of(pair), example)
 
 
 def is_partial(y: Any) -> bool:

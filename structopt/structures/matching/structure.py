@@ -35,6 +35,7 @@ from structopt.structures.losses.part_costs import PartCosts
 from structopt.structures.matching.inputs import (
     Pair,
     as_set,
+    given_edges,
     gold_mask,
     known_edges,
     parted,
@@ -113,6 +114,11 @@ class Matching(PackedStructure):
         added = np.concatenate([self._added(p, y, k == 1, i) for (i, (p, y)), k in given])
         shard = MatchingShard(pairs, [k == 1 for k in known], added, start, self.decoder)
         return shard.begun(np.concatenate(known))
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which edges must be in and out: 1 and 0, -1 where nothing is given."""
+        each = enumerate(zip(given, shard.pairs, strict=True), shard.start)
+        return np.concatenate([given_edges(pair, told, i) for i, (told, pair) in each])
 
     def unpack(self, shard: MatchingShard, outputs: Any) -> list[Edges]:
         """Return the chosen edges of every pair."""

@@ -33,6 +33,7 @@ from structopt.arrays import (
 )
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import any_costed, plain
+from structopt.structures.base.given import permitted
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.structure import ABILITIES, check_lengths
@@ -91,6 +92,11 @@ class Multiclass(LabelledStructure):
         shard = MulticlassShard(matrix, gold, self.class_weight_, start, costs)
         return self._begun(shard, gold)
 
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which labels each row may have."""
+        told = enumerate(given, shard.start)
+        return np.array([permitted(entry, self.labels_, "the label", i) for i, entry in told])
+
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return integers as labels."""
         return self.labels_.decode(outputs)
@@ -104,10 +110,11 @@ class Multiclass(LabelledStructure):
                 return self.labels_[int(scores.argmax())]
         return super().argmax(x, weights, gold=gold)
 
-    def predict(self, X: Any, weights: Floats) -> list[Any]:
+    def predict(self, X: Any, weights: Floats, *, given: Any = None) -> list[Any]:
         """Return the best label of every row."""
-        if {"argmax", "joint_features"} & self.overridden() or not count(X):
-            return super().predict(X, weights)
+        changed = {"argmax", "joint_features"} & self.overridden()
+        if changed or given is not None or not count(X):
+            return super().predict(X, weights, given=given)
         return self.labels_.decode(self.predict_codes(X, weights))
 
     def predict_codes(self, X: Any, weights: Floats) -> Ints:

@@ -59,11 +59,24 @@ class ProgramShard(VectorShard):
                 if known is None or not np.array_equal(best.point, known):
                     found.append((best.point > 0.5, best.excess))
         except OracleError as error:
-            number = self.start + i
-            raise OracleError(f"Example {number}: {error}", example=number) from error
+            raise self._failed(i, error) from error
         if i >= LIVE:
             self.programs[i].release()
         return found
+
+    def search_within(self, i: int, scores: Floats, held: Any) -> Mask | None:
+        """Return programme i's best point with some parts fixed; None if there is none."""
+        own = self.programs[i]
+        fixed = IntegerProgram(own.rows.fixed(held), gap=own.gap, time_limit=own.time_limit)
+        try:
+            best = fixed.maximize(scores)
+        except OracleError as error:
+            raise self._failed(i, error) from error
+        return None if best is None else best.point > 0.5
+
+    def _failed(self, i: int, error: OracleError) -> OracleError:
+        number = self.start + i
+        return OracleError(f"Example {number}: {error}", example=number)
 
     def content(self) -> Iterator[Any]:
         """Yield arrays that together name the shard's content."""

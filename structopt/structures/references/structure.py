@@ -99,9 +99,9 @@ class References(Structure):
         answers = shard.ask(best_other, weights)
         return shard.bad(answers.outputs, 0) if np.isfinite(answers.score[0]) else None
 
-    def predict(self, X: Sequence[Any], weights: Floats) -> list[Any]:
+    def predict(self, X: Any, weights: Floats, *, given: Any = None) -> list[Any]:
         """Return the best output of every example."""
-        return self.structure.predict(X, weights)
+        return self.structure.predict(X, weights, given=given)
 
     def unpack(self, shard: Any, outputs: Any) -> list[Any]:
         """Return the output outside the references that each example was answered with."""

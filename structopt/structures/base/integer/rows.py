@@ -15,7 +15,7 @@ constraints brought along (other variables, or what CVXPY needs to write them as
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,13 @@ class Rows:
     def alone(self) -> bool:
         """Whether there is nothing but z, so that a point is checked by a product."""
         return bool(self.A.shape[1] == self.parts)
+
+    def fixed(self, held: NDArray[np.int8]) -> Rows:
+        """Return the set with parts of z at 1 or 0; -1 leaves one free."""
+        lb, ub, n = self.lb.copy(), self.ub.copy(), len(held)
+        lb[:n] = np.where(held == 1, np.maximum(lb[:n], 1.0), lb[:n])
+        ub[:n] = np.where(held == 0, np.minimum(ub[:n], 0.0), ub[:n])
+        return replace(self, lb=lb, ub=ub)
 
     def satisfied(self, z: Floats) -> NDArray[np.bool_]:
         """Return for each row of ``z`` (points, parts) whether it satisfies the rows."""

@@ -1,0 +1,151 @@
+"""Parts given at prediction: the doors to it, the forms it takes, and what is refused.
+
+That the answer is the best of the outputs that agree is `given_parts_are_held` of
+structopt.testing, run over every structure by the contract tests.
+"""
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import structopt as so
+from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
+
+LABELS = ["a", "b", "c"]
+
+
+@pytest.fixture(scope="module")
+def model():
+    X, Y = so.datasets.make_chain_crf(n_examples=8, n_features=4, n_relevant=2, length=4, seed=0)
+    return so.StructuredClassifier(so.Chain(), so.M3N(), max_iter=5, tol=0.5).fit(X, Y), X
+
+
+def test_a_model_keeps_what_is_given(model):
+    fitted, X = model
+    free, labels = fitted.predict(X), list(fitted.classes_)
+    given = [None] * len(X)
+    given[1] = {2: labels[0]}
+    given[2] = [so.Not(free[2][0]), None, {labels[1]}, None]
+    found = fitted.predict(X, given=given)
+    assert found[0] == free[0]
+    assert found[1][2] == labels[0]
+    assert found[2][0] != free[2][0]
+    assert found[2][2] == labels[1]
+    assert fitted.predict(X, given=free) == free
+    assert fitted.predict([], given=[]) == []
+
+
+def test_given_and_constraints_together(model):
+    fitted, X = model
+    label = next(iter(fitted.classes_))
+    once = so.constraints.exactly(label, 1)
+    found = fitted.predict(X[:2], constraints=once, given=[{3: label}, None])
+    assert found[0] == [k for k in found[0][:3] if k != label] + [label]
+    assert found[1].count(label) == 1
+    with pytest.raises(InfeasibleError, match="No output of example 0 agrees") as raised:
+        fitted.predict(X[:1], constraints=once, given=[{0: label, 1: label}])
+    assert raised.value.example == 0
+
+
+def test_labels_of_rows():
+    X, y = np.eye(3), ["a", "b", "c"]
+    model = so.StructuredClassifier(so.Multiclass(), so.M3N(C=10.0)).fit(X, y)
+    found = model.predict(X, given=[None, so.Not("b"), {"a", "b"}])
+    assert found.dtype.kind == "U"
+    assert found[0] == "a"
+    assert found[1] in ("a", "c")
+    assert found[2] in ("a", "b")
+    with pytest.raises(InvalidInputError, match="of example 1 names 'z', which is not one"):
+        model.predict(X, given=[None, "z", None])
+    with pytest.raises(InfeasibleError, match="of example 2, set"):
+        model.predict(X, given=[None, None, set()])
+    with pytest.raises(InvalidInputError, match="3 inputs but 2 outputs"):
+        model.predict(X, given=[None, None])
+
+
+def test_sequences_that_cannot_be():
+    X = [np.eye(2), np.eye(2)]
+    structure = so.Chain(LABELS, transitions={"a": ["a", None]}).fitted(X, ["aa", "bb"])
+    w = np.zeros(structure.n_features_)
+    assert structure.predict(X, w, given=[["a", None], None])[0] == ["a", "a"]
+    with pytest.raises(InfeasibleError, match="example 1 agrees with what is given of it, 'ab'"):
+        structure.predict(X, w, given=[None, "ab"])
+    with pytest.raises(InvalidInputError, match="it has no part 7"):
+        structure.predict(X, w, given=[{7: "a"}, None])
+    with pytest.raises(InvalidInputError, match="it has 2 parts, and 3 are given"):
+        structure.predict(X, w, given=[None, "aba"])
+    with pytest.raises(InvalidInputError, match="give an entry for each part"):
+        structure.predict(X, w, given=[{"a"}, None])
+    with pytest.raises(InfeasibleError, match=r"part 1 of example 0, Not.'a', 'b', 'c'., leaves"):
+        structure.predict(X, w, given=[{1: so.Not(*LABELS)}, None])
+
+
+def test_heads_and_arcs():
+    rng = np.random.default_rng(0)
+    X = [rng.normal(size=(4, 3, 2))]
+    structure = so.Arborescence().fitted(X, [[0, 1, 2]])
+    w = rng.normal(size=2)
+    (tree,) = structure.predict(X, w, given=[{(3, 1): True, (0, 2): False}])
+    assert tree[0] == 3
+    assert tree[1] != 0
+    assert structure.predict(X, w, given=[[3, {1, 3}, 0]])[0] in ([3, 1, 0], [3, 3, 0])
+    for cycle in ([2, 1, None], {(0, 1): False, (0, 2): False, (0, 3): False}):
+        with pytest.raises(InfeasibleError, match="No output of example 0"):
+            structure.predict(X, w, given=[cycle])
+    with pytest.raises(InvalidInputError, match=r"\(1, 1\) is none of its 9 candidates"):
+        structure.predict(X, w, given=[{(1, 1): True}])
+
+
+def test_edges_of_matchings_and_paths():
+    X = [np.full((2, 3, 1), -1.0)]
+    matching = so.Matching().fitted(X, [{(0, 1)}])
+    w = np.ones(1)
+    hidden = np.full((2, 3), np.nan)
+    hidden[1, 2] = 1.0
+    for told in ({(1, 2)}, [[1, 2]], {(1, 2): True}, hidden):
+        assert matching.predict(X, w, given=[told]) == [frozenset({(1, 2)})]
+    with pytest.raises(InfeasibleError, match="example 0"):
+        matching.predict(X, w, given=[{(1, 2), (1, 1)}])
+    with pytest.raises(InvalidInputError, match="2 of a part"):
+        matching.predict(X, w, given=[{(1, 2): 2}])
+    graph = nx.DiGraph([("s", "a"), ("s", "b"), ("a", "b"), ("a", "t"), ("b", "t")])
+    nx.set_edge_attributes(graph, {e: [float(k)] for k, e in enumerate(graph.edges)}, "features")
+    paths = so.Lattice().fitted([graph], [[("s", "a"), ("a", "t")]])
+    assert paths.predict([graph], w, given=[[("a", "t")]])[0] == (("s", "a"), ("a", "t"))
+    with pytest.raises(InfeasibleError, match="example 0"):
+        paths.predict([graph], w, given=[[("s", "b"), ("a", "t")]])
+
+
+class Sign(so.Structure):
+    """y is -1 or +1."""
+
+    def joint_features(self, x, y):
+        return y * np.asarray(x)
+
+    def loss(self, y, other):
+        return float(y != other)
+
+    def argmax(self, x, weights, *, gold=None):
+        return max((-1, 1), key=lambda y: self.joint_features(x, y) @ weights)
+
+
+class Known(Sign):
+    """One that can be completed."""
+
+    def complete(self, x, weights, gold):
+        return gold
+
+
+def test_a_structure_of_ones_own():
+    X, w = [np.ones(1)] * 2, np.ones(1)
+    assert Known().predict(X, w, given=[-1, None]) == [-1, 1]
+    with pytest.raises(IncompatibleError, match=r"Sign cannot be held .* write complete"):
+        Sign().predict(X, w, given=[-1, None])
+
+    class Mine(so.Chain):
+        def argmax(self, x, weights, *, gold=None):
+            return ["a"] * len(x)
+
+    mine = Mine(LABELS).fitted([np.eye(2)], ["ab"])
+    with pytest.raises(IncompatibleError, match="Mine overrides argmax"):
+        mine.predict([np.eye(2)], np.zeros(mine.n_features_), given=[["b", None]])

@@ -6,7 +6,9 @@ A problem is drawn from a seed and a number, so that one that was found wanting 
 import importlib
 import itertools
 import math
+import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -17,6 +19,9 @@ from structopt.methods import registry
 from structopt.structures.base.small import Small, chosen, numbers
 from structopt.testing.problems import learnable
 from structopt.testing.structure_case import StructureCase
+
+sys.path.append(str(Path(__file__).parents[1]))  # also where it runs as a script
+from enumeration import Order
 
 MOST_OUTPUTS = 60  # of all examples: every one is a row of the reference
 MOST_SUMS = 400  # of one slack for all examples, where every choice of outputs is a row
@@ -51,22 +56,6 @@ class Problem:
 
 
 # ---------------------------------------------------------------------- structures
-class Ranking(so.Structure):
-    """Three methods for one example and nothing else."""
-
-    def joint_features(self, x, y):
-        return sum(x[item] / (place + 1) for place, item in enumerate(y))
-
-    def loss(self, y, other):
-        return float(sum(a != b for a, b in zip(y, other, strict=True)))
-
-    def argmax(self, x, weights, *, gold=None):
-        def value(y):
-            return self.joint_features(x, y) @ weights + (self.loss(gold, y) if gold else 0.0)
-
-        return max(itertools.permutations(range(len(x))), key=value)
-
-
 class Farther(so.Chain):
     """A chain with a loss and an argmax of its own: what a user writes is what is used."""
 
@@ -101,7 +90,7 @@ class Doubled(so.Multiclass):
 def ranking(rng):
     orders = list(itertools.permutations(range(3)))
     X = list(numbers(rng, bool(rng.integers(2)), 3, 3, 2))
-    return Small(Ranking(), X, [chosen(rng, orders) for _ in X], lambda x: orders)
+    return Small(Order(), X, [chosen(rng, orders) for _ in X], lambda x: orders)
 
 
 def farther(rng):

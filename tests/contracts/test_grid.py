@@ -7,6 +7,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from enumeration import Order
 from test_formulations import VARIANTS, described
 from test_structures import small_of
 
@@ -22,25 +23,9 @@ TOL, LOOSE = 1e-5, 1e-4
 MOST_ROWS = 150  # of the full problem
 
 
-class Ranking(so.Structure):
-    """The user's own of docs/structures.md: three methods and nothing else."""
-
-    def joint_features(self, x, y):
-        return sum(x[item] / (place + 1) for place, item in enumerate(y))
-
-    def loss(self, y, other):
-        return float(sum(a != b for a, b in zip(y, other, strict=True)))
-
-    def argmax(self, x, weights, *, gold=None):
-        def value(y):
-            return self.joint_features(x, y) @ weights + (self.loss(gold, y) if gold else 0.0)
-
-        return max(permutations(range(len(x))), key=value)
-
-
 def ranking(rng):
     orders = list(permutations(range(3)))
-    return Small(Ranking(), list(rng.normal(size=(4, 3, 3))), orders[:4], lambda x: orders)
+    return Small(Order(), list(rng.normal(size=(4, 3, 3))), orders[:4], lambda x: orders)
 
 
 MAKERS = {

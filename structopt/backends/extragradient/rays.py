@@ -22,6 +22,7 @@ moved, by least squares on its own support, to where r should be 0 (:class:`Rays
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -142,29 +143,33 @@ class Rays:
 
         ``products`` are those of the solve so far.
         """
-        p = self.problem
-        ray, tight = infeasibility(p, y), (x > p.lb) & (x < p.ub)
-        for _ in range(TRIES):
-            self.spent += 1
-            if ray is None or not ray.near:
-                return None
-            if ray.proves:
-                return ray.direction
-            if self.spent >= SHARE * products:
-                return None
-            tight |= ray.wrong
-            y, moved = ray.direction, np.zeros(len(y))
-            slope = np.where(tight, p.A.T @ y, 0.0)
-            self.spent += least_squares(
-                self._At, self._A, tight, y != 0, -slope, moved, PRODUCTS, 1e-14
-            )
-            ray = infeasibility(p, np.where(y * (y + moved) > 0, y + moved, 0.0))
-        return None if ray is None else ray.direction
+        p, sides = self.problem, (self._At, self._A)
+
+        def ray(y: Floats, moved: Floats) -> Ray | None:
+            return infeasibility(p, np.where(y * (y + moved) > 0, y + moved, 0.0))
+
+        return self._moved(ray, y, (x > p.lb) & (x < p.ub), p.A.T, sides, products)
 
     def unbounded(self, x: Floats, y: Floats, products: float) -> Floats | None:
         """Return a direction worth verifying, from one, x, in which the iterates run away."""
-        p = self.problem
-        ray, tight = descent(p, x), (y != 0) | (p.lower == p.upper)
+        p, sides = self.problem, (self._A, self._At)
+
+        def ray(d: Floats, moved: Floats) -> Ray | None:
+            return descent(p, d + moved)
+
+        return self._moved(ray, x, (y != 0) | (p.lower == p.upper), p.A, sides, products)
+
+    def _moved(
+        self,
+        measure: Callable[[Floats, Floats], Ray | None],
+        start: Floats,
+        tight: NDArray[np.bool_],
+        matrix: Any,
+        sides: tuple[Any, Any],
+        products: float,
+    ) -> Floats | None:
+        """Move a direction v to where ``matrix @ v`` is 0 on what is tight, as long as it helps."""
+        ray = measure(start, np.zeros(len(start)))
         for _ in range(TRIES):
             self.spent += 1
             if ray is None or not ray.near:
@@ -174,10 +179,8 @@ class Rays:
             if self.spent >= SHARE * products:
                 return None
             tight |= ray.wrong
-            d, moved = ray.direction, np.zeros(len(x))
-            value = np.where(tight, p.A @ d, 0.0)
-            self.spent += least_squares(
-                self._A, self._At, tight, d != 0, -value, moved, PRODUCTS, 1e-14
-            )
-            ray = descent(p, d + moved)
+            v, moved = ray.direction, np.zeros(len(start))
+            off = np.where(tight, matrix @ v, 0.0)
+            self.spent += least_squares(*sides, tight, v != 0, -off, moved, PRODUCTS, 1e-14)
+            ray = measure(v, moved)
         return None if ray is None else ray.direction

@@ -84,6 +84,7 @@ NAMES = [
     # the first is what method="auto" stands for: the only one that takes every formulation
     Name("CuttingPlane", "methods.cutting_plane", "method", "cutting-plane"),
     Name("FrankWolfe", "methods.frank_wolfe.method", "method", "frank-wolfe"),
+    Name("BlockAscent", "methods.block_ascent.method", "method", "block-ascent"),
     Name("Subgradient", "methods.subgradient.method", "method", "subgradient"),
     Name("SaddleExtragradient", "methods.saddle.extragradient", "method", "extragradient"),
     Name("Bregman", "methods.saddle.bregman", "method", "bregman"),

@@ -107,7 +107,7 @@ def read_off(objective: Any, variables: Sequence[Any]) -> Program | None:
             rows, constant = _rows_of(term, columns, size)
             q += factor * np.asarray(rows.sum(axis=0)).ravel()
             offset += factor * float(constant.sum())
-        elif factor > 0 and (square := _square_argument(term)) is not None:
+        elif factor > 0 and (square := square_argument(term)) is not None:
             rows, constant = _rows_of(square[1], columns, size)
             twice = 2.0 * factor * square[0]
             P = P + twice * sp.csc_array(rows.T @ rows)
@@ -244,7 +244,7 @@ def _price(l1: Floats, factor: float, argument: Any, columns: Mapping[int, int])
     np.add.at(l1, rows.indices, factor * np.abs(rows.data))
 
 
-def _square_argument(term: Any) -> tuple[float, Any] | None:
+def square_argument(term: Any) -> tuple[float, Any] | None:
     """Return (c, a) when ``term`` is c * sum_squares(a) with a affine."""
     if not isinstance(term, cp.quad_over_lin) or term.axis is not None:
         return None

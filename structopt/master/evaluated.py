@@ -46,6 +46,11 @@ class Declared:
         """The static constraints as they were written, and those that rules brought."""
         return list(self._static)
 
+    @property
+    def declared_variables(self) -> tuple[Any, list[Any]]:
+        """The weights, and the variables of slacks."""
+        return self._weights, list(self._slacks)
+
     def samples(self) -> list[Cuts]:
         """Return one row of each family, to judge its shape by."""
         raise NotImplementedError

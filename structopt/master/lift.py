@@ -73,8 +73,8 @@ class Family:
 
     def __init__(self, rule: Callable[[CutView], Any], oracle: Oracle | None = None, *,
                  joint: bool = False, side: int | None = None) -> None:  # fmt: skip
-        self.rule, self.joint, self._named, self._side = rule, joint, oracle, side
-        self._numbers = ("loss",) if oracle is None else _NUMBERS
+        self.rule, self.joint, self.named, self._side = rule, joint, oracle, side
+        self.numbers = ("loss",) if oracle is None else _NUMBERS
         self.where: NDArray[np.bool_] | None = None
         self.epigraphs, self._map = Epigraphs(), ""
         self.asked: Any = None
@@ -82,7 +82,7 @@ class Family:
     @property
     def margin_is_loss(self) -> bool:
         """Whether the rule was found to ask for the loss of each output: of gold too, then."""
-        return self._named is None and self.oracle in (loss_augmented, slack_rescaled)
+        return self.named is None and self.oracle in (loss_augmented, slack_rescaled)
 
     def explore(
         self, weights: Any, slack_scale: Mapping[int, Floats] | None, n_owners: int
@@ -93,7 +93,7 @@ class Family:
         the weights but an affine map of the variables: `asked` is then equal to it.
         """
         self._weights, self._slack_scale, self._n_owners = weights, slack_scale, n_owners
-        probe = self._probe(*numbers_of(self._named, joint=self.joint))
+        probe = self._probe(*numbers_of(self.named, joint=self.joint))
         projection = cp.Variable(len(probe), name="cut.delta @ w")
         delta = MapSeen(weights, projection)
         try:
@@ -109,7 +109,7 @@ class Family:
                 f"({', '.join(str(each) for each in delta.seen.values())}): write "
                 "cut.delta @ (their sum), or declare two families."
             )
-        trusted = self._named is not None and self._named not in BUILT_IN  # is asked at w
+        trusted = self.named is not None and self.named not in BUILT_IN  # is asked at w
         for name, expression in delta.seen.items() if not trusted else ():
             if name:
                 self._map, self.asked = name, cp.Variable(weights.size, name="asked")
@@ -126,8 +126,8 @@ class Family:
         """
         self._weights, self._slack_scale = weights, slack_scale
         self._columns, self._size, self._n_owners = columns, size, n_owners
-        probe = self._probe(*numbers_of(self._named, joint=self.joint))
-        if self._named is None and self._side is None and self._n_sides(probe) == 2:
+        probe = self._probe(*numbers_of(self.named, joint=self.joint))
+        if self.named is None and self._side is None and self._n_sides(probe) == 2:
             sides = [copy(self), copy(self)]
             for side, family in enumerate(sides):
                 family._side = side
@@ -139,10 +139,10 @@ class Family:
             if not _same_rows(self._template.rows(free), self._batch(free)):
                 logger.info("template and batch disagree, using the batch")
                 self._template = None
-        if self._named is None:
+        if self.named is None:
             self.oracle, self.answered = derive(self._lines(probe)[0], joint=self.joint)
         else:
-            self.oracle, self.answered = self._named, check(self._lines(probe), self._named)
+            self.oracle, self.answered = self.named, check(self._lines(probe), self.named)
         return [self]
 
     def lift(self, cuts: Cuts) -> Cuts:
@@ -161,7 +161,7 @@ class Family:
         def of(variable: Any) -> Any:
             return self._per_owner(variable)[cuts.example]
 
-        return CutView(delta, {name: getattr(cuts, name) for name in self._numbers}, of)
+        return CutView(delta, {name: getattr(cuts, name) for name in self.numbers}, of)
 
     def _sides(self, cut: CutView) -> list[tuple[Any, bool]]:
         """Return the rule's sides, all or the one that this family is."""
@@ -215,7 +215,7 @@ class Family:
 
     def _make_template(self) -> _Template | None:
         self.looks_into_delta = False
-        parameters = {name: CutNumber(1, name=name) for name in self._numbers}
+        parameters = {name: CutNumber(1, name=name) for name in self.numbers}
         pick = CutNumber((1, self._n_owners), name="pick")
         projection = cp.Variable(1)
 

@@ -16,8 +16,8 @@ def names() -> list[str]:
     """Return the names of all methods.
 
     >>> names()
-    ['cutting-plane', 'frank-wolfe', 'subgradient', 'extragradient', 'bregman', 'compact', 'em',
-     'perceptron', 'mira']
+    ['cutting-plane', 'frank-wolfe', 'block-ascent', 'subgradient', 'extragradient', 'bregman',
+     'compact', 'em', 'perceptron', 'mira']
     """
     return [entry.key for entry in of_kind("method")]
 

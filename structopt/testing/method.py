@@ -248,7 +248,7 @@ def _kept(given: MethodCase, result: Result, status: str | None) -> None:
         fail(f"primal {found.primal} is below the objective of the weights returned")
 
 
-_ASKED = ("ask", "argmax", "k_best", "relaxation", "expected", "single")
+_ASKED = ("ask", "answered", "argmax", "k_best", "relaxation", "expected", "single")
 
 
 def _fail_from(shard: Any, rounds: list[Any], last: int) -> None:

@@ -97,10 +97,17 @@ class InputRows:
         """The rows as a matrix, dense or CSR: no copy."""
         if self._dense is not None:
             return self._dense
-        ends, indices, data = self._rows
+        return self._sparse(*self._rows)
+
+    def _sparse(self, ends: Any, indices: Any, data: Any) -> Any:
         first, stop = int(ends[0]), int(ends[-1])
         own = (data[first:stop], indices[first:stop], ends if first == 0 else ends - first)
         return sp.csr_array(own, shape=(len(self), self.n_inputs))
+
+    @property
+    def csr(self) -> Any:
+        """The rows as a CSR matrix over the memory of the base, its stored zeros included."""
+        return self._sparse(*self._settled()._rows)
 
     def scores(self, weights: Floats, n_labels: int) -> Floats:
         """Return the score of every label at every row, C-ordered."""

@@ -52,6 +52,11 @@ def table(cost: Floats, gold: Ints, n_labels: int) -> Floats:
     return augmented(zeros, gold, cost)
 
 
+def gold_is_free(cost: Floats, gold: Ints) -> bool:
+    """Return whether gold itself costs nothing, which it does where it was moved from elsewhere."""
+    return not by_label(cost, gold) or not np.any(np.take_along_axis(cost, gold[..., None], -1))
+
+
 def weighted(rate: Floats | float, cost: Floats) -> Any:
     """Return costs times a factor of each part."""
     factor = np.asarray(rate, dtype=np.float64)

@@ -19,6 +19,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.structures.base.expectations import Expected
+from structopt.structures.base.label_problem import LabelProblem
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
 from structopt.structures.base.relaxation import Relaxation
@@ -166,6 +167,14 @@ class Shard(ABC):
 
     def _fixed(self, what: str) -> IncompatibleError:
         return IncompatibleError(f"Examples of {self._name()} cannot be {what} yet.")
+
+    def label_problem(self, oracle: Oracle) -> LabelProblem | None:
+        """Return the examples as labels of rows, with the oracle's margins, where they are that."""
+        return None
+
+    def answered(self, oracle: Oracle, unary: Floats, steps: Floats) -> Answers:
+        """Answer ``oracle`` from the score of each label at each row, and of transitions."""
+        raise self._lacks("answered")
 
     def relaxation(self) -> Relaxation:
         """Return the examples' outputs as one polytope that can be projected on."""

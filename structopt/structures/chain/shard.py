@@ -28,7 +28,8 @@ from structopt.arrays import Floats, Ints, Stacked
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.label_costs import by_label, paid
+from structopt.structures.base.label_costs import by_label, gold_is_free, paid
+from structopt.structures.base.label_problem import LabelProblem
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import (
     Oracle,
@@ -102,8 +103,28 @@ class ChainShard(LabelledShard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sequence; outputs are stacked integers."""
-        scores, ways = self.part_scores(weights), decoders(chain_kernels, self.decoder)
-        missing = None
+        return self._answered(oracle, self.part_scores(weights))
+
+    def answered(self, oracle: Oracle, unary: Floats, steps: Floats) -> Answers:
+        """Answer ``oracle`` from the score of each label at each token, and of transitions."""
+        K, around = self.n_labels, np.zeros(2 * self.n_labels)
+        if self.boundaries:
+            around = steps[K * K :]
+        scores = ChainScores(unary, steps[: K * K].reshape(K, K), around[:K], around[K:])
+        return self._answered(oracle, scores.masked(self.allowed))
+
+    def label_problem(self, oracle: Oracle) -> LabelProblem | None:
+        """Return the tokens with their labels, for margins of the loss."""
+        plain = oracle is loss_augmented and gold_is_free(self.cost, self.gold)
+        if not plain or self.decoder != "compiled":
+            return None
+        return LabelProblem(
+            self.tokens.csr, self.offsets, self.gold, self.cost, self.n_labels, self.boundaries,
+            self.allowed,
+        )  # fmt: skip
+
+    def _answered(self, oracle: Oracle, scores: ChainScores) -> Answers:
+        ways, missing = decoders(chain_kernels, self.decoder), None
         if oracle is loss_augmented:
             labels = ways.viterbi(*self._augmented(scores), self.offsets, self.gold, self._flat)
         elif oracle is best_other:

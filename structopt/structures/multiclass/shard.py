@@ -19,7 +19,8 @@ from scipy.special import softmax
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.label_costs import augmented, paid, table
+from structopt.structures.base.label_costs import augmented, gold_is_free, paid, table
+from structopt.structures.base.label_problem import LabelProblem
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import (
     Oracle,
@@ -66,8 +67,11 @@ class MulticlassShard(LabelledShard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every row."""
-        scores = self._scores(weights)
-        every = np.arange(self.n_examples)
+        return self.answered(oracle, self._scores(weights))
+
+    def answered(self, oracle: Oracle, unary: Floats, steps: Floats | None = None) -> Answers:
+        """Answer ``oracle`` from the scores of all labels."""
+        scores, every = unary, np.arange(self.n_examples)
         gold_score = scores[every, self.gold]
         if oracle is loss_augmented:
             value = augmented(scores, self.gold, self.cost)
@@ -115,6 +119,16 @@ class MulticlassShard(LabelledShard):
     def relaxation(self) -> MulticlassRelaxation:
         """Return all labels as one product of simplices."""
         return MulticlassRelaxation(self.rows.matrix, self.gold, self._table())
+
+    def label_problem(self, oracle: Oracle) -> LabelProblem | None:
+        """Return the rows with their labels, for margins of the loss or of 1."""
+        if oracle is best_other:
+            cost = np.ones(self.n_examples)
+        elif oracle is loss_augmented and gold_is_free(self.cost, self.gold):
+            cost = self.cost
+        else:
+            return None
+        return LabelProblem(self.rows.csr, None, self.gold, cost, self.n_labels)
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the rows ``which``: plus gold's block, minus the output's."""

@@ -1,0 +1,134 @@
+r"""The plainest form, read off a declaration that is not compiled: a ridge and hinges.
+
+    P(w) = p/2 |w|^2 + sum_i c_i max(0, max_y margin_i(y) - w . delta_i(y)).
+
+Compiling makes vectors of the length of the weights, which for sparse inputs is far more than the
+data hold. Here only the declared expressions are looked at: which terms the objective is a sum of,
+and what the rule says at sample losses (:mod:`structopt.master.question`). Nothing depends on the
+number of features or examples, and what is not surely of this form is left to the compiler.
+
+>>> import cvxpy as cp
+>>> m = RestrictedMaster(n_examples=2, n_features=10**9)
+>>> w, xi = m.weights(), m.slacks()
+>>> m.minimize(cp.sum_squares(w) / 4 + 3 * cp.sum(xi))
+>>> m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+>>> plain_form(m)
+PlainForm(oracle=structopt.loss_augmented, cost=array([3., 3.]), curvature=0.5)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+from cvxpy.atoms.affine.sum import Sum
+
+from structopt.arrays import Floats
+from structopt.errors import IncompatibleError
+from structopt.master.compile import square_argument, summands
+from structopt.master.declare import RestrictedMaster
+from structopt.master.lift import Family
+from structopt.master.question import Lines, check, derive, numbers_of
+from structopt.master.rule import CutNumber, CutView, DeltaView, NeedsBatchError, sides_of
+from structopt.structures.base.oracles import Oracle
+
+
+@dataclass(frozen=True)
+class PlainForm:
+    """A ridge and one hinge an example.
+
+    Attributes
+    ----------
+    oracle : Oracle
+        Finds the y of the largest hinge.
+    cost : array
+        c_i, sample weights included.
+    curvature : float
+        p.
+    """
+
+    oracle: Oracle
+    cost: Floats
+    curvature: float
+
+
+def plain_form(master: RestrictedMaster) -> PlainForm | str:
+    """Return the form of a declared master, or why it is not surely this one."""
+    if master.declared_constraints:
+        return "there are constraints"
+    family = master.families[0] if len(master.families) == 1 else None
+    if family is None or family.joint or family.where is not None:
+        return "its cuts are not one family, a cut an example"
+    weights, slacks = master.declared_variables
+    if weights is None or len(slacks) != 1:
+        return "it has not one slack an example"
+    found = _objective(master.declared_objective, weights, slacks[0])
+    if isinstance(found, str):
+        return found
+    curvature, price = found
+    try:
+        oracle = _asked(family, weights, slacks[0])
+    except (NeedsBatchError, IncompatibleError, ValueError, TypeError) as error:
+        return f"its rule is not plain ({error})"
+    if isinstance(oracle, str):
+        return oracle
+    return PlainForm(oracle, price * master.sample_weight, curvature)
+
+
+def _objective(objective: Any, weights: Any, slack: Any) -> tuple[float, float] | str:
+    """Return p and the price of a slack."""
+    curvature = price = 0.0
+    for factor, term in summands(objective):
+        square = square_argument(term)
+        if square is not None and square[1] is weights:
+            curvature += 2.0 * factor * square[0]
+        elif isinstance(term, Sum) and term.axis is None and term.args[0] is slack:
+            price += factor
+        else:
+            return f"its objective has the term {term}"
+    if not (0.0 < curvature < np.inf and 0.0 < price < np.inf):
+        return f"its objective is {curvature:g} / 2 |w|^2 + {price:g} sum of slacks"
+    return curvature, price
+
+
+def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:
+    """Return the oracle whose margin a rule states, and nothing else."""
+    names = family.numbers
+    given = {name: CutNumber(1, name=name) for name in names}
+    projection, own = cp.Variable(1), cp.Variable(1)
+
+    def of(variable: Any) -> Any:
+        if variable is not slack:
+            raise IncompatibleError("it reads more of an example than its slack")
+        return own
+
+    sides = sides_of(family.rule(CutView(DeltaView(weights, projection, None), given, of)))
+    expression, equality = sides[0]
+    known = {variable.id for variable in expression.variables()} <= {projection.id, own.id}
+    if len(sides) > 1 or equality or not known or expression.size != 1:
+        return "its rule is not one inequality about the slack of its example"
+    if not (expression.is_affine() and expression.is_dpp()):
+        return "its rule is not affine in the numbers of a cut"
+    loss, margin, scale = numbers_of(family.named, joint=False)
+    values = np.empty((3, len(loss)))
+    for at, numbers in enumerate(zip(loss, margin, scale, strict=True)):
+        for name, number in zip(("loss", "margin", "scale"), numbers, strict=True):
+            if name in given:
+                given[name].value = [number]
+        for point, (p, s) in enumerate(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
+            projection.value, own.value = [p], [s]
+            values[point, at] = expression.value[0]
+    constant, factor, gamma = values[0], values[1] - values[0], values[2] - values[0]
+    if not np.allclose(gamma, 1.0, rtol=1e-12):
+        return f"its rule has a slack times {gamma[0]:g}"
+    line = Lines(loss, margin, scale, factor[:, None], -constant[:, None])
+    if family.named is None:
+        oracle, fit = derive(line, joint=False)
+    else:
+        oracle, found = family.named, check([line], family.named)
+        if isinstance(found, str):
+            return found
+        fit = found
+    return oracle if fit.plain else "its rule is a multiple of its oracle's, or shifted"

@@ -1,0 +1,203 @@
+"""Compiled block ascent over classes (see :mod:`structopt.methods.block_ascent.classes`).
+
+Weights are feature-major, W[column, class]: the scores of one nonzero are one contiguous read. Row
+i keeps the classes ``kept[i, :count[i]]``, with multipliers ``alpha[i]``; the rest of ``limit[i]``
+is gold's. ``cost`` has one column (of every class but gold), or one for each class.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+FAST = {"contract", "nsz"}
+REST = 1e-14
+"""Share of the limit up to which a gap is rounding."""
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def scored(i, indptr, indices, data, W, out):
+    out[:] = 0.0
+    for q in range(indptr[i], indptr[i + 1]):
+        v, row = data[q], W[indices[q]]
+        for k in range(len(out)):
+            out[k] += v * row[k]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def settle(i, n, indptr, indices, data, gold, W, limit, square, kept, alpha, slope, moved, sorted_):
+    # The block over n kept classes, solved: with s the multipliers and gold's share, maximise
+    # slope.s' - square/2 |s' - s|^2 over the simplex of size limit, a projection. Everything is
+    # taken relative to the steepest slope, so that the size survives however small square is.
+    left, steep = limit, 0.0
+    for k in range(n):
+        left -= alpha[i, k]
+        steep = max(steep, slope[k])
+    slope[n] = 0.0
+    for k in range(n + 1):
+        s = alpha[i, k] if k < n else max(left, 0.0)
+        moved[k] = s + (slope[k] - steep) / square
+        j = k
+        while j > 0 and sorted_[j - 1] < moved[k]:  # few: by insertion
+            sorted_[j] = sorted_[j - 1]
+            j -= 1
+        sorted_[j] = moved[k]
+    total, theta = -limit, 0.0
+    for k in range(n + 1):
+        total += sorted_[k]
+        theta = total / (k + 1)
+        if k == n or theta >= sorted_[k + 1]:
+            break
+    right, any_, gain, length = 0.0, False, 0.0, 0.0
+    for k in range(n):
+        now = max(moved[k] - theta, 0.0)
+        moved[k] = now - alpha[i, k]
+        alpha[i, k] = now
+        right += moved[k]
+        any_ |= moved[k] != 0.0
+        gain += moved[k] * slope[k]
+        length += moved[k] * moved[k]
+    if any_:
+        for q in range(indptr[i], indptr[i + 1]):
+            v, row = data[q], W[indices[q]]
+            row[gold] += right * v
+            for k in range(n):
+                row[kept[i, k]] -= moved[k] * v
+    return gain - 0.5 * square * (length + right * right)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def full_pass(
+    order, gaps, indptr, indices, data, gold, cost, own, W, limit, square, kept, alpha, count,
+):  # fmt: skip
+    # visit rows with all classes; leave their gaps as they were met; how many lacked room
+    K, most = W.shape[1], kept.shape[1]
+    z, slope, moved = np.empty(K), np.empty(most + 1), np.empty(most + 1)
+    sorted_ = np.empty(most + 1)
+    flat = cost.shape[1] == 1
+    crowded, gained = 0, 0.0
+    for i in order:
+        scored(i, indptr, indices, data, W, z)
+        y, n, mass = gold[i], count[i], 0.0
+        for k in range(n):
+            mass += alpha[i, k]
+        base = z[y] + own[i] * mass
+        if flat:
+            base -= cost[i, 0]
+        else:
+            for k in range(K):
+                z[k] += cost[i, k]
+        stay, used, worst = 0, 0.0, 0.0
+        for k in range(n):  # classes at zero and not violated are dropped
+            m, a = kept[i, k], alpha[i, k]
+            s = z[m] - base - own[i] * a
+            used += a * s
+            if a > 0.0 or s > 0.0:
+                kept[i, stay], alpha[i, stay], slope[stay] = m, a, s
+                stay += 1
+            z[m] = -np.inf
+            worst = max(worst, s)
+        z[y] = -np.inf
+        while True:  # violated classes are taken up, the worst first
+            top = np.argmax(z)
+            s = z[top] - base
+            worst = max(worst, s)
+            if not s > 0.0 or (stay and s <= worst - limit[i] * square[i]):
+                break  # a solve would leave it at 0
+            if stay == most:
+                crowded += 1
+                break
+            kept[i, stay], alpha[i, stay], slope[stay] = top, 0.0, s
+            z[top] = -np.inf
+            stay += 1
+        for k in range(stay, n):
+            alpha[i, k] = 0.0
+        count[i] = stay
+        here = limit[i] * worst - used
+        gaps[i] = here
+        if stay and here > REST * limit[i]:
+            gained += settle(
+                i, stay, indptr, indices, data, y, W, limit[i], square[i], kept, alpha, slope,
+                moved, sorted_,
+            )  # fmt: skip
+    return crowded, gained
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def cheap_epochs(
+    epochs, goal, few, active, gaps, seed, indptr, indices, data, gold, cost, own, W, limit,
+    square, kept, alpha, count,
+):  # fmt: skip
+    # visit rows over their kept classes until the gap over these is below goal; every second time
+    # only rows with more than `few` of the mean gap; rows at rest at a bound are set aside
+    np.random.seed(seed)
+    most, flat = kept.shape[1], cost.shape[1] == 1
+    slope, moved, sorted_ = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+    n_active, gap, mean, visits, everyone = len(active), 0.0, 0.0, 0, True
+    gained = 0.0
+    for _ in range(epochs):
+        for o in range(n_active - 1, 0, -1):
+            r = np.random.randint(0, o + 1)
+            active[o], active[r] = active[r], active[o]
+        if everyone:
+            gap = 0.0
+        o = 0
+        while o < n_active:
+            i = active[o]
+            if not everyone and gaps[i] <= few * mean:
+                o += 1
+                continue
+            visits += 1
+            n, y = count[i], gold[i]
+            for k in range(n + 1):
+                slope[k] = 0.0
+            for q in range(indptr[i], indptr[i + 1]):
+                v, row = data[q], W[indices[q]]
+                slope[n] += v * row[y]
+                for k in range(n):
+                    slope[k] += v * row[kept[i, k]]
+            worst, used, mass = 0.0, 0.0, 0.0
+            for k in range(n):
+                mass += alpha[i, k]
+            for k in range(n):
+                paid = cost[i, 0] if flat else cost[i, kept[i, k]]
+                slope[k] += paid - slope[n] - own[i] * (mass + alpha[i, k])
+                worst = max(worst, slope[k])
+                used += alpha[i, k] * slope[k]
+            here = limit[i] * worst - used
+            if everyone:
+                gap += here
+            gaps[i] = here
+            if here > REST * limit[i]:
+                gained += settle(
+                    i, n, indptr, indices, data, y, W, limit[i], square[i], kept, alpha, slope,
+                    moved, sorted_,
+                )  # fmt: skip
+            elif everyone and (mass == 0.0 or (n == 1 and mass >= limit[i])):
+                n_active -= 1
+                active[o], active[n_active] = active[n_active], i
+                continue
+            o += 1
+        if everyone and (gap <= goal or n_active == 0):
+            break
+        mean = gap / max(n_active, 1)
+        everyone = not everyone
+    return visits, gained
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def summed(indptr, indices, data, column, width, gold, kept, alpha, count, K):
+    # the weights of the multipliers over the columns that the given ones became
+    W = np.zeros((width, K))
+    for i in range(len(gold)):
+        mass = 0.0
+        for k in range(count[i]):
+            mass += alpha[i, k]
+        if mass > 0.0:
+            for q in range(indptr[i], indptr[i + 1]):
+                row = W[column[indices[q]]]
+                row[gold[i]] += mass * data[q]
+                for k in range(count[i]):
+                    row[kept[i, k]] -= alpha[i, k] * data[q]
+    return W

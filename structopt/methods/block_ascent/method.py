@@ -1,0 +1,219 @@
+r"""Block ascent in the dual of a ridge and one hinge an example, at a cost that follows the data.
+
+    P(w) = p/2 |w|^2 + sum_i c_i max(0, max_y m_i(y) - w . delta_i(y)),
+    D(alpha) = sum_i,y alpha_iy m_i(y) - 1/(2p) |sum_i,y alpha_iy delta_i(y)|^2,
+    alpha >= 0,   sum_y alpha_iy <= c_i.
+
+Outputs are labels of input rows. A plane (m, delta) is kept as its labels, never as features; the
+weights inside are feature-major over the columns that occur, made fewer where that is exact
+(:mod:`structopt.methods.block_ascent.columns`). A round is two compiled calls: a full pass, which
+scores and decodes every example, takes up what it finds and settles the example's block; then cheap
+epochs over the planes that are kept, until what they can gain is a share of what the pass found.
+
+All blocks' gaps of a pass add up to an estimate of P - D. It only says when to look: a certificate
+sums the weights anew from feasible multipliers over the given columns, and asks the structure's own
+oracle about every example at these weights.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Unpack
+
+import numpy as np
+
+from structopt.engines.dataset import DataSet
+from structopt.errors import IncompatibleError
+from structopt.formulations.base import Formulation
+from structopt.master.declare import RestrictedMaster
+from structopt.master.plain import PlainForm, plain_form
+from structopt.methods.block_ascent.problem import Problem
+from structopt.methods.method import Iterate, Method
+from structopt.methods.state import State
+from structopt.parameters import Seed
+from structopt.run.events import Round
+from structopt.run.limits import LimitOptions
+from structopt.run.result import Result, Stop
+from structopt.structures.base.structure import Structure
+
+_EVERY = 16
+"""Rounds after which the exact gap is asked for at the latest."""
+_STILL = 5
+"""Rounds without any gain after which a run has stalled."""
+
+
+class BlockAscent(Method):
+    r"""Block ascent over labels of rows; a round is a pass over the data and what follows it.
+
+    .. math::
+        \max_{\alpha\ge0,\ \sum_y \alpha_{iy} \le c_i}
+        \sum_{i,y} \alpha_{iy} m_i(y) - \tfrac1{2p} \Big|\sum_{i,y} \alpha_{iy}\,\delta_i(y)\Big|^2
+
+    The record's `value` is the estimate D + gap where no certificate was computed; `primal` and
+    `dual` are those of the certificates so far. `violation` is the largest gap of a block, `cuts`
+    counts planes, `iterations` visits.
+
+    Parameters
+    ----------
+    structure, formulation, data, **limits
+        See :class:`~structopt.Method`. The structure's outputs are labels of rows (`Multiclass`,
+        `Chain`), the formulation is declared as a plain ridge and one margin-rescaled hinge an
+        example (for classes also at margin 1).
+    random_state : int, optional
+        Seed of the order of visits; None is 0.
+
+    Raises
+    ------
+    IncompatibleError
+        If the structure or the formulation is of another form.
+
+    Notes
+    -----
+    Keerthi, Sundararajan, Chang, Hsieh and Lin (2008) for classes; Lacoste-Julien, Jaggi, Schmidt
+    and Pletscher (2013) with kept planes, pairwise steps and gap sampling after Osokin et al.
+    (2016) for sequences.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, y = so.datasets.make_classes(60, seed=0)
+    >>> structure = so.Multiclass().fitted(X, y)
+    >>> run = so.BlockAscent(structure, so.M3N(), so.DataSet.of(structure, X, y))
+    >>> first = run.step()
+    >>> first.round, first.dual <= first.primal
+    (1, True)
+    >>> run.solve().certificate.certified
+    True
+    """
+
+    name = "block-ascent"
+    _form: PlainForm
+
+    def __init__(
+        self,
+        structure: Structure,
+        formulation: Formulation,
+        data: DataSet,
+        *,
+        random_state: Seed | None = None,
+        **limits: Unpack[LimitOptions],
+    ) -> None:
+        super().__init__(structure, formulation, data, **limits)
+        problem = Problem.of(data, self._form)
+        if isinstance(problem, str):
+            raise IncompatibleError(
+                f"The method {self.name!r} does not take this problem: {problem}. Use "
+                "method='cutting-plane'."
+            )
+        self._problem, self._blocks = problem, problem.blocks()
+        self._present = np.flatnonzero(self._form.cost > 0).astype(np.int32)
+        self._random = np.random.default_rng(0 if random_state is None else random_state)
+        self._best, self._nonzeros = problem.nothing(), 0
+        self._primal, self._dual = problem.at_zero(), 0.0
+        self._fresh, self._still, self._reached, self._estimate = False, 0, -np.inf, np.inf
+
+    def _declare(self) -> RestrictedMaster:
+        """Declare the formulation and read its form; nothing is compiled."""
+        master = RestrictedMaster(
+            self.data.n_examples,
+            self.data.n_features,
+            sample_weight=self.data.sample_weight,
+            nonnegative=self.structure.nonnegative_weights(),
+            names=self.structure.feature_names,
+        )
+        self.formulation.master(master)
+        form = plain_form(master)
+        if isinstance(form, str):
+            raise IncompatibleError(
+                f"The method {self.name!r} learns a ridge and one hinge an example, and of "
+                f"{type(self.formulation).__name__} it reads that {form}. Use "
+                "method='cutting-plane'."
+            )
+        self._form = form
+        self._check_abilities(type(self.formulation).__name__, form.oracle)
+        master.families[0].oracle = form.oracle
+        return master
+
+    # ------------------------------------------------------------------ running
+    def result(self) -> Result:
+        """Return the best model so far, certified at the weights as they stand."""
+        if self.history and not self._fresh:
+            self._certify()
+        return super().result()
+
+    def step(self) -> Round:
+        """Do one round and return its record."""
+        start, blocks = time.perf_counter(), self._blocks
+        before, looking = len(blocks), 0.0
+        blocks.full_pass(self._random.permutation(self._present))
+        self._fresh = False
+        self._estimate = float(blocks.gaps.sum())
+        violation = float(blocks.gaps.max(initial=0.0))
+        value, visits = None, 0
+        if blocks.look_first and self._due(blocks.dual):
+            value, looking = self._look()
+        if value is None or not self._done():
+            seed = int(self._random.integers(1 << 30))
+            visits = blocks.cheap_epochs(self._estimate, seed)
+            self._fresh = self._fresh and not visits
+        reached = blocks.dual
+        self._still = 0 if reached > self._reached + 1e-15 * abs(reached) else self._still + 1
+        self._reached = max(self._reached, reached)
+        if value is None and not blocks.look_first and self._due(reached):
+            value, looking = self._look()
+        if value is None:
+            value = self._form.curvature * (reached + self._estimate)
+        added = len(blocks) - before
+        return self._record(
+            value=value,
+            violation=self._form.curvature * violation,
+            cuts_added=max(added, 0),
+            cuts_dropped=max(-added, 0),
+            cuts=len(blocks),
+            nonzeros=self._nonzeros,
+            iterations=visits + len(self._present),
+            oracle_seconds=looking,
+            solve_seconds=time.perf_counter() - start - looking,
+        )
+
+    def _due(self, dual: float) -> bool:
+        """Return whether the exact gap is worth a pass."""
+        wanted = max(self.limits.abs_tol / self._form.curvature, self.limits.tol * abs(dual))
+        return (len(self.history) + 1) % _EVERY == 0 or self._estimate <= self._blocks.near * wanted
+
+    def _look(self) -> tuple[float, float]:
+        """Certify; return P and the seconds that it took."""
+        start = time.perf_counter()
+        value = self._certify()
+        return value, time.perf_counter() - start
+
+    def _certify(self) -> float:
+        """Raise both bounds by weights that are summed anew from the data; return P there."""
+        weights, gain = self._problem.summed(self._blocks)
+        found = self._problem.value(weights)
+        self._dual = max(self._dual, self._form.curvature * (gain - weights.ridge()))
+        if found.value < self._primal:
+            self._primal, self._best = found.value, weights
+            self._nonzeros = int(np.count_nonzero(weights.rows) + np.count_nonzero(weights.steps))
+        self._proven = self._proven and found.exact
+        self._fresh = True
+        return found.value
+
+    def _stalled(self) -> bool:
+        return self._still >= _STILL
+
+    # ------------------------------------------------------------------ weights as users see them
+    def iterate(self) -> Iterate:
+        """Return the best weights so far."""
+        self._weights = self._problem.widened(self._best)
+        return super().iterate()
+
+    @property
+    def state(self) -> State:
+        """What the run has found so far."""
+        self._weights = self._problem.widened(self._best)
+        return super().state
+
+    def _result(self, status: Stop) -> Result:
+        self._weights = self._problem.widened(self._best)
+        return super()._result(status)

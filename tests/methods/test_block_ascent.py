@@ -1,0 +1,155 @@
+"""Block ascent finds the optimum of the declared programme, whatever the rows look like."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+import structopt as so
+from structopt.errors import IncompatibleError
+from structopt.methods.block_ascent.columns import Columns
+
+RNG = np.random.default_rng(0)
+
+
+def rows(n, d, seed, density=0.3):
+    rng = np.random.default_rng(seed)
+    X = sp.random_array((n, d), density=density, rng=rng, format="csr")
+    X.data[:] = rng.integers(-2, 3, len(X.data)) + 0.5
+    return X
+
+
+def both(structure, formulation, X, Y, **options):
+    """Return what the reference backend and block ascent certify."""
+    fitted = structure.fitted(X, Y)
+    weight = options.pop("sample_weight", None)
+    data = so.DataSet.of(fitted, X, Y, sample_weight=weight)
+    one = so.CuttingPlane(fitted, formulation, data, backend="cvxpy", tol=1e-5).solve()
+    two = so.BlockAscent(fitted, formulation, data, tol=1e-5, **options).solve()
+    assert two.certificate.certified
+    assert two.status == "optimal"
+    return one, two
+
+
+def agree(one, two):
+    a, b = one.certificate, two.certificate
+    assert a.dual <= b.primal * (1 + 1e-9)
+    assert b.dual <= a.primal * (1 + 1e-9)
+    assert np.linalg.norm(one.weights - two.weights) <= 0.05 * (1 + np.linalg.norm(one.weights))
+
+
+COSTS = {"none": None, "classes": so.losses.Hamming({0: 2.0, 1: 0.5, 2: 1.0})}
+MATRIX = np.array([[0.0, 1.0, 3.0], [0.5, 0.0, 1.0], [2.0, 1.0, 0.0]])
+
+
+@pytest.mark.parametrize("formulation", [so.M3N(C=0.5), so.StructSVM(C=4.0)], ids=str)
+@pytest.mark.parametrize("loss", [*COSTS.values(), so.losses.Confusion(MATRIX)], ids=str)
+def test_classes(formulation, loss):
+    X = rows(30, 20, 1)
+    y = RNG.integers(0, 3, 30)
+    weight = RNG.integers(0, 3, 30).astype(float)
+    agree(*both(so.Multiclass([0, 1, 2], loss), formulation, X, y, sample_weight=weight))
+
+
+@pytest.mark.parametrize("boundaries", [False, True])
+@pytest.mark.parametrize("transitions", [None, {0: [0, 1, None], 1: [2], 2: [0, 1, 2, None]}])
+@pytest.mark.parametrize("loss", [None, so.losses.Confusion(MATRIX)], ids=str)
+def test_sequences(boundaries, transitions, loss):
+    rng = np.random.default_rng(3)
+    X = [rows(n, 12, n) for n in (1, 2, 4, 5, 3)]
+    if transitions is None:
+        Y = [rng.integers(0, 3, x.shape[0]).tolist() for x in X]
+    else:
+        Y = [[0], [1, 2], [0, 0, 1, 2], [2, 0, 1, 2, 2], [1, 2, 0]]
+    chain = so.Chain([0, 1, 2], loss, boundaries=boundaries, transitions=transitions)
+    agree(*both(chain, so.M3N(C=0.5), X, Y, sample_weight=np.array([1.0, 2.0, 0.5, 0.0, 1.0])))
+
+
+def test_columns_are_fewer_and_products_the_same():
+    X = rows(12, 8, 5)
+    X = sp.csr_array(sp.hstack([X, X[:, [2, 2, 0]], np.zeros((12, 2)), np.eye(12)[:, :3]]))
+    found = Columns.of(X)
+    small = sp.csr_array((found.data, found.indices, found.indptr), (12, len(found.scale)))
+    assert small.shape[1] < X.shape[1]
+    whole = (small @ small.T).toarray() + np.diag(found.own)
+    np.testing.assert_allclose(whole, (X @ X.T).toarray(), rtol=1e-12)
+    np.testing.assert_allclose(found.square, np.diag(whole), rtol=1e-12)
+
+
+# ------------------------------------------------------------------ hostile inputs
+def hostile():
+    X = rows(24, 10, 7)
+    y = np.random.default_rng(1).integers(0, 3, 24)
+    wide = sp.csr_array((X.data, X.indices * 1000, X.indptr), shape=(24, 10_000))
+    yield "empty columns", wide, y
+    zero = X.toarray()
+    zero[3:9] = 0.0
+    yield "rows of zeros", sp.csr_array(zero), y
+    yield "repeated columns", sp.csr_array(sp.hstack([X, X, X[:, :1]])), y
+    order = np.argsort(RNG.random(len(X.data)))
+    coo = X.tocoo()
+    twice = sp.csr_array(sp.coo_array((coo.data[order], (coo.row[order], coo.col[order]))))
+    yield "unsorted", twice, y
+    doubled = sp.csr_array(
+        (np.repeat(X.data / 2, 2), np.repeat(X.indices, 2), 2 * X.indptr), shape=X.shape
+    )
+    yield "duplicate entries", doubled, y
+    long = sp.csr_array(X)
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    yield "int64 indices", long, y
+    yield "float32", X.astype(np.float32), y
+    fixed = X.copy()
+    for array in (fixed.data, fixed.indices, fixed.indptr):
+        array.flags.writeable = False
+    yield "read-only", fixed, y
+    tiny = X.copy()
+    tiny.data[::3] = 1e-300
+    yield "1e-300", tiny, y
+    yield "one example", X[:1], y[:1]
+    yield "the same row everywhere", X[np.zeros(24, int)], y
+
+
+@pytest.mark.parametrize(("X", "y"), [pytest.param(X, y, id=n) for n, X, y in hostile()])
+def test_hostile_rows(X, y):
+    one, two = both(so.Multiclass([0, 1, 2]), so.M3N(C=0.7), X, y)
+    agree(one, two)
+    assert one.weights.shape == two.weights.shape
+
+
+def test_mapped_rows(tmp_path):
+    X = rows(24, 10, 7).toarray()
+    np.save(tmp_path / "X.npy", X)
+    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+    y = np.random.default_rng(1).integers(0, 3, 24)
+    agree(*both(so.Multiclass(), so.M3N(C=0.7), mapped, y))
+
+
+def test_squares_that_overflow_are_refused():
+    X = rows(6, 4, 1)
+    X.data[0] = 1e300
+    y = [0, 1, 0, 1, 0, 1]
+    structure = so.Multiclass().fitted(X, y)
+    with pytest.raises(IncompatibleError, match="overflow"):
+        so.BlockAscent(structure, so.M3N(), so.DataSet.of(structure, X, y))
+
+
+def test_sequences_of_one_token_and_of_many():
+    rng = np.random.default_rng(0)
+    lengths = [1, 100_000, 1, 2]
+    X = []
+    for n in lengths:
+        where = rng.integers(0, 50, n)
+        X.append(sp.csr_array((np.ones(n), (np.arange(n), where)), shape=(n, 50)))
+    Y = [x.indices % 3 for x in X]
+    structure = so.Chain().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    found = so.BlockAscent(structure, so.M3N(C=1e-4), data, tol=1e-2).solve()
+    assert found.certificate.certified
+
+
+def test_more_classes_and_planes_than_there_is_room_for():
+    rng = np.random.default_rng(0)
+    X, y = rows(60, 5, 2, density=0.8), rng.integers(0, 40, 60)
+    agree(*both(so.Multiclass(), so.M3N(C=30.0), X, y))
+    words = [rows(6, 4, s, density=0.9) for s in range(4)]
+    tags = [rng.integers(0, 4, 6).tolist() for _ in words]
+    agree(*both(so.Chain(), so.M3N(C=30.0), words, tags))

@@ -4,6 +4,7 @@ from structopt.learn import bounds as bounds
 from structopt.structures.constrain import rules as constraints
 from structopt import datasets as datasets
 from structopt.structures import decision as decisions
+from structopt.report import draw as draw
 from structopt import errors as errors
 from structopt.structures import losses as losses
 from structopt.learn import metrics as metrics

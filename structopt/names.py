@@ -118,6 +118,11 @@ NAMES = [
     Name("nbest_words", "structures.lattice.nbest", "function"),
     Name("write_report", "report.html", "function"),
     Name("write_comparison", "report.html", "function"),
+    # public as so.draw.x
+    Name("plane", "report.draw.weight_plane", "drawing"),
+    Name("trellis", "report.draw.chain_trellis", "drawing"),
+    Name("bounds", "report.draw.closing_bounds", "drawing"),
+    Name("structure", "report.draw.outputs", "drawing"),
     Name("audit", "testing.audit", "function"),
     Name("compare", "lab.compare.compare", "function"),
     Name("Structure", "structures.base.structure", "base"),
@@ -168,6 +173,7 @@ MODULES = {
     "constraints": "structures.constrain.rules",
     "datasets": "datasets",
     "decisions": "structures.decision",
+    "draw": "report.draw",
     "errors": "errors",
     "losses": "structures.losses",
     "metrics": "learn.metrics",
@@ -192,7 +198,8 @@ RENAMED = {
 
 
 def _by_name() -> dict[str, Name]:
-    return {entry.name: entry for entry in NAMES if entry.kind not in ("loss", "decisions")}
+    hidden = ("loss", "drawing", "decisions")  # public in a module of their own
+    return {entry.name: entry for entry in NAMES if entry.kind not in hidden}
 
 
 def of_kind(*kinds: str) -> list[Name]:

@@ -1,4 +1,9 @@
-"""Word alignment: extragradient against the averaged perceptron, error by pass over the data."""
+"""
+Extragradient against perceptron
+================================
+
+Word alignment: extragradient against the averaged perceptron, error by pass over the data.
+"""
 
 from matplotlib.figure import Figure
 

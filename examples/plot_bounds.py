@@ -1,4 +1,8 @@
-"""When do the bounds say that learning with the constraint wins? Local against global learning.
+"""
+What the bounds say
+===================
+
+When do the bounds say that learning with the constraint wins? Local against global learning.
 
 After Figure 5 of Punyakanok, Roth, Yih and Zimak (2005): the bound of local learning stops at the
 error of the best local classifier, that of global learning goes to 0, but starts later.

@@ -1,4 +1,8 @@
-"""Certificates closing: upper and lower bounds on one optimum, round by round, for three backends.
+"""
+Certificates closing
+====================
+
+Certificates closing: upper and lower bounds on one optimum, round by round, for three backends.
 
 Both bounds are recomputed from the data after every round; no solver is taken at its word. The
 optimum lies in the band, whoever solves the masters.

@@ -1,4 +1,8 @@
-"""Constraints at prediction, in training, or not at all: learning curves of LO, L+I and IBT.
+"""
+When to use a constraint
+========================
+
+Constraints at prediction, in training, or not at all: learning curves of LO, L+I and IBT.
 
 After Punyakanok, Roth, Yih and Zimak (2005): five binary labels, half of the 32 vectors legal. The
 harder the local problems (kappa: how often the free labelling is illegal), the more it pays to have

@@ -1,4 +1,9 @@
-"""Kernels: the same machine, linear and with Gaussian kernels of two widths, on two moons."""
+"""
+Kernels
+=======
+
+Kernels: the same machine, linear and with Gaussian kernels of two widths, on two moons.
+"""
 
 import numpy as np
 from matplotlib.figure import Figure

@@ -1,4 +1,8 @@
-"""Labels that are partly unknown: latent margins, and how their objective falls step by step.
+"""
+Hidden labels
+=============
+
+Labels that are partly unknown: latent margins, and how their objective falls step by step.
 
 Half of the labels of a noisy sequence task are hidden. A latent margin completes them in every
 step; the objective falls, and each step's convex upper bound is certified.

@@ -1,4 +1,9 @@
-"""All paths through a word lattice, best first, under weights learned from two transcribed ones."""
+"""
+A lattice's k best
+==================
+
+All paths through a word lattice, best first, under weights learned from two transcribed ones.
+"""
 
 import networkx as nx
 import numpy as np

@@ -1,4 +1,8 @@
-"""Alignment as matching: the words of a sentence pair, aligned by a model that learned to.
+"""
+Word alignment
+==============
+
+Alignment as matching: the words of a sentence pair, aligned by a model that learned to.
 
 Edges carry features (association, distance from the diagonal, noise); an output is a partial
 one-to-one matching, and missing an edge costs twice as much as inventing one.

@@ -1,4 +1,9 @@
-"""A new margin formulation in ten lines: sparsity of an elastic net as its l1 weight grows."""
+"""
+A new formulation in ten lines
+==============================
+
+A new margin formulation in ten lines: sparsity of an elastic net as its l1 weight grows.
+"""
 
 import cvxpy as cp
 from matplotlib.figure import Figure

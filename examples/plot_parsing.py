@@ -1,4 +1,8 @@
-"""Dependency parsing: trees of a toy grammar, learned from 40 sentences.
+"""
+Parsing
+=======
+
+Dependency parsing: trees of a toy grammar, learned from 40 sentences.
 
 An arc's features are the parts of speech of its ends, with direction, and whether they are
 neighbours; `Arborescence` decodes with Edmonds' algorithm.

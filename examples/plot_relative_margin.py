@@ -1,4 +1,9 @@
-"""Relative margins: bounding the spread of projections changes the direction that wins."""
+"""
+Relative margins
+================
+
+Relative margins: bounding the spread of projections changes the direction that wins.
+"""
 
 import numpy as np
 from matplotlib.figure import Figure

@@ -1,4 +1,9 @@
-"""Segmentation as minimum cut: what one weight for agreeing neighbours does to a noisy scene."""
+"""
+Segmentation
+============
+
+Segmentation as minimum cut: what one weight for agreeing neighbours does to a noisy scene.
+"""
 
 import numpy as np
 from matplotlib.figure import Figure

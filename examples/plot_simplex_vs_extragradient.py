@@ -1,4 +1,8 @@
-"""CPU time against rounds: dual simplex, the paper's extragradient method, and ours.
+"""
+Simplex against extragradient
+=============================
+
+CPU time against rounds: dual simplex, the paper's extragradient method, and ours.
 
 After Figure 2 of Wang and Shawe-Taylor (2009), where a simplex method of that time lost against the
 extragradient method. HiGHS, which keeps its basis while cuts are appended, is ahead of both; the

@@ -1,4 +1,8 @@
-"""The weights of an L1-M3N as C grows: inputs enter one after the other, the relevant ones first.
+"""
+A path of weights
+=================
+
+The weights of an L1-M3N as C grows: inputs enter one after the other, the relevant ones first.
 
 Data of Zhu, Xing and Zhang (2009): 30 of 60 inputs decide the labels, in ten groups of three that
 show nearly the same value. Each C starts from the cuts of the one before, and each is certified.

@@ -1,4 +1,8 @@
-"""The spiral of the extragradient method, for a whole linear programme and with column generation.
+"""
+The spiral
+==========
+
+The spiral of the extragradient method, for a whole linear programme and with column generation.
 
 After Figure 1 of Wang and Shawe-Taylor (2009): primal against dual objective of every iterate. Both
 iterates are infeasible on the way; where the objectives meet, on the diagonal, lies the optimum.

@@ -41,12 +41,12 @@ class StructRMM(StructSVM):
     three cut families here. The certificate moves weights that break a bound not yet in the master
     towards 0 until they keep it.
 
-    ============  ========
-    paper         here
-    ============  ========
-    C, B          ``C``, ``B``
-    S^1, S^2, S^3 the three families of ``master``
-    ============  ========
+    =============  ========
+    paper          here
+    =============  ========
+    C, B           ``C``, ``B``
+    S^1, S^2, S^3  the three families of ``master``
+    =============  ========
 
     Examples
     --------

@@ -71,7 +71,7 @@ class EM(CuttingPlane):
     .. math::
         \text{round: } w \approx \arg\min_{w,\xi\ge 0} \tfrac12 \sum_k w_k^2 / s_k + C \sum_i \xi_i
         \text{ s.t. } w\cdot\delta_i(y) \ge \ell_i(y) - \xi_i, \qquad
-        s \leftarrow s^{1-\theta} \big( \arg\min_s \tfrac12 \textstyle\sum_k w_k^2/s_k + g(s)
+        s \leftarrow s^{1-\theta} \big( \arg\min_s \tfrac12 {\textstyle\sum_k w_k^2/s_k} + g(s)
         \big)^{\theta}
 
     Bounds and values in the records are those of the formulation itself (P1 for

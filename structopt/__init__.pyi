@@ -16,6 +16,7 @@ from structopt.structures.label_vector.structure import LabelVector as LabelVect
 from structopt.structures.hierarchy.structure import Hierarchy as Hierarchy
 from structopt.structures.arborescence.structure import Arborescence as Arborescence
 from structopt.structures.lattice.structure import Lattice as Lattice
+from structopt.structures.grammar.structure import Grammar as Grammar
 from structopt.structures.matching.structure import Matching as Matching
 from structopt.structures.cut.structure import GraphCut as GraphCut
 from structopt.structures.markov_net.structure import MarkovNet as MarkovNet
@@ -70,6 +71,8 @@ from structopt.learn.model_file import save_model as save_model
 from structopt.learn.path import fit_path as fit_path
 from structopt.learn.select import grid_select as grid_select
 from structopt.learn.describe import describe as describe
+from structopt.structures.grammar.trees import binarised as binarised
+from structopt.structures.grammar.trees import unbinarised as unbinarised
 from structopt.structures.chain.transitions import bio as bio
 from structopt.structures.chain.transitions import bioes as bioes
 from structopt.learn.margins import separability as separability

@@ -38,6 +38,7 @@ from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.svmlight_files import read_svmlight
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
+from structopt.datasets.treebank import Treebank, make_treebank, read_brackets
 from structopt.datasets.web_pages import label_nodes, parse_page
 
 __all__ = [
@@ -48,6 +49,7 @@ __all__ = [
     "NBestList",
     "Scan",
     "TaggedSentence",
+    "Treebank",
     "WebPage",
     "chain_crf",
     "data_home",
@@ -82,7 +84,9 @@ __all__ = [
     "make_scaled_clouds",
     "make_sentences",
     "make_shortest_paths",
+    "make_treebank",
     "parse_page",
+    "read_brackets",
     "read_columns",
     "read_conllu",
     "read_crfsuite",

@@ -17,6 +17,7 @@ SEEDS = {
     "constrain": 6,
     "Decision": 8,
     "Enumerated": 4,
+    "Grammar": 8,
     "MarkovNet": 12,
 }  # slow ones
 FEW = {"given_parts_are_held": 4, "model_files_keep_it": 3, "relaxation_projects": 5}

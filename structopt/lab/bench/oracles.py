@@ -306,6 +306,19 @@ def arborescence_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield Case("arborescence", "argmax", 100, contenders, missing)
 
 
+@case("grammar")
+def grammar_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield 10 sentences of a small treebank; a part is a token."""
+    from structopt.datasets import make_treebank
+    from structopt.structures.grammar.structure import Grammar
+
+    bank = make_treebank(10, seed=int(rng.integers(2**31)))
+    fast, slow = (Grammar(bank.rules, "S", decoder=d) for d in ("compiled", "networkx"))
+    weights = rng.standard_normal(fast.fitted(bank.X, bank.Y).n_features_)
+    parts = sum(map(len, bank.X))
+    yield from asked("grammar", fast, slow, bank.X, bank.Y, weights, parts)
+
+
 @case("multiclass")
 def multiclass_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield 1,000 rows of 64 numbers, 10 classes."""

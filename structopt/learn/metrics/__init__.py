@@ -12,6 +12,7 @@ from __future__ import annotations
 from structopt.learn.metrics.alignments import alignment_error_rate
 from structopt.learn.metrics.attachment import labelled_attachment, unlabelled_attachment
 from structopt.learn.metrics.bleu import bleu_of_statistics, bleu_statistics, corpus_bleu
+from structopt.learn.metrics.brackets import parse_f1
 from structopt.learn.metrics.hierarchies import tree_distance
 from structopt.learn.metrics.nist import corpus_nist
 from structopt.learn.metrics.pseudo_references import pseudo_references
@@ -32,6 +33,7 @@ __all__ = [
     "iou",
     "iou_by_label",
     "labelled_attachment",
+    "parse_f1",
     "pseudo_references",
     "randomisation_test",
     "scorer",

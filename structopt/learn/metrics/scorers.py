@@ -15,7 +15,15 @@ from typing import Any, Self
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from structopt.errors import InvalidInputError
-from structopt.learn.metrics import alignments, attachment, hierarchies, segmentation, spans, tokens
+from structopt.learn.metrics import (
+    alignments,
+    attachment,
+    brackets,
+    hierarchies,
+    segmentation,
+    spans,
+    tokens,
+)
 from structopt.learn.metrics.counted import Counted
 
 SCORES: dict[str, Callable[..., Counted]] = {
@@ -26,6 +34,7 @@ SCORES: dict[str, Callable[..., Counted]] = {
     "span_f1": lambda average="micro": spans.counted(2, average),
     "unlabelled_attachment": lambda: attachment.UNLABELLED,
     "labelled_attachment": lambda: attachment.LABELLED,
+    "parse_f1": lambda: brackets.PARSES,
     "alignment_error_rate": lambda: alignments.ALIGNMENT,
     "iou": lambda: segmentation.OVERLAP,
     "tree_distance": lambda: hierarchies.DISTANCE,

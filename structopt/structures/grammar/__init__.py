@@ -1,0 +1,1 @@
+"""Constituency trees: the derivations of a weighted context-free grammar."""

@@ -18,6 +18,7 @@ from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util.nodes import make_refnode
 
+import structopt
 from structopt import names
 
 SECTIONS = [
@@ -29,20 +30,39 @@ SECTIONS = [
     ("Methods", "How a formulation is driven to its optimum.", ["method", "outer"]),
     ("Backends", "Who solves the master problem.", ["backend", "solver"]),
     ("Features", "From text, tables and images to numbers.", ["features"]),
+    ("Decisions", "What a ``Decision`` chooses from: ``so.decisions.X``.", ["decisions"]),
+    ("Pictures", "Outputs, weights and runs as figures: ``so.draw.x``.", ["drawing"]),
     ("Records", "What a run hands out.", ["record", "warning"]),
     ("To build on", "Classes to derive from, and the questions they ask.", ["base", "oracle"]),
 ]
-"""Title, introduction and kinds of each part of the reference; every kind stands in one."""
+"""Title, introduction and kinds of each part of the reference; further kinds come after them."""
 
 
 def path_of(entry: names.Name) -> str:
-    """Return what a user writes for a name.
+    """Return what a user writes for a name: in the package, or in one of its public modules.
 
     >>> path_of(names.of_kind("loss")[0]), path_of(names.of_kind("model")[0])
     ('structopt.losses.Hamming', 'structopt.StructuredClassifier')
     """
-    module = {"loss": "losses.", "warning": "errors."}.get(entry.kind, "")
-    return f"structopt.{module}{entry.name}"
+    if entry.kind == "warning":  # documented with its relatives
+        return f"structopt.errors.{entry.name}"
+    value = entry.load()
+    if getattr(structopt, entry.name, None) is value:
+        return f"structopt.{entry.name}"
+    (module,) = (m for m in names.MODULES if _member(getattr(structopt, m), entry.name) is value)
+    return f"structopt.{module}.{entry.name}"
+
+
+def _member(module: Any, name: str) -> Any:
+    try:
+        return getattr(module, name, None)
+    except ImportError:
+        return None
+
+
+def page_of(entry: names.Name) -> str:
+    """Return the place of a name's page below docs/api."""
+    return f"names/{path_of(entry).removeprefix('structopt.')}"
 
 
 def summary(value: Any) -> str:
@@ -87,23 +107,31 @@ def members(module: Any) -> list[str]:
     """Return the public names of a public module that are defined in this library."""
     if listed := getattr(module, "__all__", None):
         return list(listed)
+    if "__dir__" in vars(module):  # its names are loaded when they are asked for
+        return list(dir(module))
     own = (
         name
         for name, value in vars(module).items()
         if value.__class__.__module__ == module.__name__
         or getattr(value, "__module__", "") == module.__name__
     )
-    return [name for name in own if not name.startswith("_") and name not in names.public()]
+    return [name for name in own if not name.startswith("_")]
 
 
-def _module_page(name: str, home: str) -> str:
-    module = importlib.import_module(f"structopt.{home}")
-    lines = [*_title(f"structopt.{name}")]
+def _module_page(name: str) -> str:
+    module = getattr(structopt, name)
+    lines = _title(f"structopt.{name}")
     lines += [f".. automodule:: {module.__name__}", "   :no-members:", "   :no-index:", ""]
+    elsewhere = [e for e in names.NAMES if path_of(e).startswith(f"structopt.{name}.")]
+    lines += _table([_row(entry) for entry in elsewhere]) if elsewhere else []
     for member in members(module):
-        value = getattr(module, member)
-        lines += _object(f"structopt.{name}.{member}", value)
+        if not any(e.name == member and getattr(module, member) is e.load() for e in names.NAMES):
+            lines += _object(f"structopt.{name}.{member}", getattr(module, member))
     return "\n".join(lines)
+
+
+def _row(entry: names.Name) -> tuple[str, str]:
+    return f":py:obj:`{entry.name} <{path_of(entry)}>`", _escape(summary(entry.load()))
 
 
 def _table(rows: list[tuple[str, str]]) -> list[str]:
@@ -121,34 +149,36 @@ def _tree(places: list[str]) -> list[str]:
     return [".. toctree::", "   :hidden:", "", *(f"   {place}" for place in places), ""]
 
 
+def _sections() -> list[tuple[str, str, list[str]]]:
+    shown = {kind for _, _, kinds in SECTIONS for kind in kinds}
+    rest = sorted({entry.kind for entry in names.NAMES} - shown)
+    return [*SECTIONS, *((kind.capitalize(), "", [kind]) for kind in rest)]
+
+
 def pages() -> dict[str, str]:
     """Return every page of the reference by its place below docs/api."""
     out: dict[str, str] = {}
     index = _title("API reference")
     index += ["Every public name: ``import structopt as so``, then ``so.X``.", ""]
-    for title, intro, kinds in SECTIONS:
+    places = []
+    for title, intro, kinds in _sections():
         entries = names.of_kind(*kinds)
-        out |= {f"names/{entry.name}": _name_page(entry) for entry in entries}
-        rows = [(f":py:obj:`{e.name} <{path_of(e)}>`", _escape(summary(e.load()))) for e in entries]
-        place = title.lower().replace(" ", "_")
-        tree = _tree([f"names/{entry.name}" for entry in entries])
-        out[place] = "\n".join([*_title(title), intro, "", *_table(rows), *tree])
-        index += [*_title(title, "-"), intro, "", *_table(rows)]
+        out |= {page_of(entry): _name_page(entry) for entry in entries}
+        table = _table([_row(entry) for entry in entries])
+        places.append(title.lower().replace(" ", "_"))
+        tree = _tree([page_of(entry) for entry in entries])
+        out[places[-1]] = "\n".join([*_title(title), intro, "", *table, *tree])
+        index += [*_title(title, "-"), intro, "", *table]
+    modules = sorted(names.MODULES)
     rows = []
-    modules = [name for name in sorted(names.MODULES) if name != "losses"]  # those have pages
     for name in modules:
-        out[f"modules/{name}"] = _module_page(name, names.MODULES[name])
-        module = importlib.import_module(f"structopt.{names.MODULES[name]}")
-        rows.append((f":doc:`so.{name} </api/modules/{name}>`", _escape(summary(module))))
-    intro = "Several names each."
+        out[f"modules/{name}"] = _module_page(name)
+        about = _escape(summary(getattr(structopt, name)))
+        rows.append((f":doc:`so.{name} </api/modules/{name}>`", about))
     tree = _tree([f"modules/{name}" for name in modules])
-    out["modules"] = "\n".join([*_title("Modules"), intro, "", *_table(rows), *tree])
-    index += [*_title("Modules", "-"), intro, "", *_table(rows)]
-    places = [title.lower().replace(" ", "_") for title, _, _ in SECTIONS]
+    out["modules"] = "\n".join([*_title("Modules"), *_table(rows), *tree])
+    index += [*_title("Modules", "-"), *_table(rows)]
     out["index"] = "\n".join([*index, *_tree([*places, "modules"])])
-    missing = {e.kind for e in names.NAMES} - {k for _, _, kinds in SECTIONS for k in kinds}
-    if missing:
-        raise ValueError(f"docs/_ext/reference.py: no section shows the kinds {sorted(missing)}")
     return out
 
 

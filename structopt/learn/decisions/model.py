@@ -57,9 +57,10 @@ class DecisionModel(Decider, StructuredClassifier):  # type: ignore[misc]
         What ``y`` of `fit` and `score` holds; ``fit(X, decisions=...)`` needs no target.
     fit_intercept : bool
         Whether costs have a constant term (as regularised as the others).
-    backend, fallback, method, tol, max_iter, time_limit, n_jobs, random_state, verbose, \
-callbacks, checkpoint, method_options, audit
+    backend, fallback, method, tol, max_iter, time_limit, n_jobs, random_state
         As in :class:`~structopt.StructuredClassifier`.
+    verbose, callbacks, checkpoint, method_options, audit
+        Likewise.
 
     Attributes
     ----------

@@ -1,4 +1,8 @@
-"""Constituency trees: with a telescope, or with a tail?
+"""
+Where a phrase attaches
+=======================
+
+Constituency trees: with a telescope, or with a tail?
 
 Two sentences have the same tags, and words decide where the last phrase belongs. `Grammar` learns
 rules, words and the ends of spans from 60 trees; drawn are the best tree of each sentence, and how

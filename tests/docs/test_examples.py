@@ -11,7 +11,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").glob("plot_*.py"))
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda p: p.stem)
 def test_example_has_a_title_a_text_and_a_figure(path):
     source = path.read_text(encoding="utf-8")
-    _, title, rule, blank, *text = ast.get_docstring(ast.parse(source), clean=False).splitlines()
+    title, rule, blank, *text = ast.get_docstring(ast.parse(source)).splitlines()
     assert rule == "=" * len(title), f"{path.name}: a title, underlined, opens the docstring"
     assert not blank
     assert text

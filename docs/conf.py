@@ -21,6 +21,7 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     # our own, in docs/_ext
+    "lesson_pages",
     "mathml",
     "plain_formulas",
     "reference",

@@ -172,7 +172,8 @@ def _save(figure: Any, file: Path) -> None:
     drawn = io.BytesIO()
     figure.savefig(drawn, dpi=110)
     with Image.open(drawn) as image:
-        image.convert("RGB").quantize(128).save(file, optimize=True)
+        small = image.convert("RGB").quantize(256, method=Image.Quantize.MAXCOVERAGE)
+        small.save(file, optimize=True)
 
 
 def _how_to_run(path: Path) -> str:

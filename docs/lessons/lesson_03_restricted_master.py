@@ -170,7 +170,7 @@ def bounds_picture(done, so):
 
 @app.cell
 def the_certificate(done):
-    print(done.result())
+    print(done.result().certificate)
     return
 
 

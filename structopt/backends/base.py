@@ -66,7 +66,20 @@ class Compiled(Protocol):
 
 
 class Backend(Parameters, ABC):
-    """Base of the backends. Options are constructor arguments; `start` binds a master."""
+    """Base of the backends. Options are constructor arguments; `start` binds a master.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> issubclass(so.HiGHS, so.Backend), so.HiGHS.takes_quadratic, so.Clarabel.takes_conic
+    (True, False, True)
+    >>> X, Y = so.datasets.make_chain_crf(3, n_features=5, n_relevant=3, seed=0)
+    >>> try:
+    ...     so.StructuredClassifier(so.Chain(), so.M3N(), backend="highs").fit(X, Y)
+    ... except so.errors.IncompatibleError as refusal:
+    ...     print(str(refusal).split(":")[0])
+    The 'highs' backend takes linear programmes; this one is quadratic. Backends that take it
+    """
 
     name: ClassVar[str]
     checked_in = "start"

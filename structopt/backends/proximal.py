@@ -55,6 +55,15 @@ class Proximal(Backend):
         How far the centre moves: 1 to the solution, up to 2 beyond.
     random_state : int
         Of the order in which groups are visited.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), so.L1M3N(C=0.5), backend=so.Proximal(sweeps=2))
+    >>> result = model.fit(X, Y).result_
+    >>> result.backend, result.certificate.certified
+    ('proximal', True)
     """
 
     name = "proximal"

@@ -55,6 +55,15 @@ class CVXPY(Backend):
         masters and Clarabel for the others (CVXPY's own choice, OSQP, is less accurate).
     options : mapping, optional
         Passed to ``problem.solve`` as they are.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> slow = so.CVXPY(solver="CLARABEL")
+    >>> result = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5), backend=slow).fit(X, Y).result_
+    >>> result.backend, result.certificate.certified
+    ('cvxpy', True)
     """
 
     name = "cvxpy"

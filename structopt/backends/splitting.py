@@ -69,6 +69,20 @@ class Splitting(Backend):
         How far a move goes: 1 to the solution, up to 2 beyond.
     random_state : int
         Of the order in which groups are visited.
+
+    Examples
+    --------
+    >>> import cvxpy as cp, structopt as so
+    >>> class Careful(so.Formulation):  # only the two largest slacks count
+    ...     def master(self, m):
+    ...         w, xi = m.weights(), m.slacks()
+    ...         m.minimize(cp.sum_squares(w) / 2 + cp.sum_largest(xi, 2))
+    ...         m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), Careful(), backend=so.Splitting(), tol=1e-2)
+    >>> result = model.fit(X, Y).result_
+    >>> result.backend, result.certificate.certified
+    ('splitting', True)
     """
 
     name = "splitting"

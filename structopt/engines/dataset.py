@@ -46,6 +46,15 @@ class DataSet:
         Whether the shards release the interpreter lock, so that threads suffice.
     exact : bool
         Whether answers claim to be the best: those that are worse than gold are refused then.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> structure = so.Chain().fitted(X, Y)
+    >>> data = so.DataSet.of(structure, X, Y)
+    >>> data.n_examples, data.n_features == structure.n_features_
+    (8, True)
     """
 
     def __init__(

@@ -43,6 +43,15 @@ class LPStruct(Formulation):
     xi_i          ``m.slacks()``
     H             the rows ``cut.delta``
     ============  ========
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> free = so.LPStruct(C=1.0, nonnegative=False)
+    >>> result = so.StructuredClassifier(so.Chain(), free).fit(X, Y).result_
+    >>> result.certificate.certified, bool((result.weights == 0).any())  # l1 leaves weights out
+    (True, True)
     """
 
     def __init__(

@@ -42,6 +42,14 @@ class M3N(Formulation):
     C             ``C``
     f_i(y_i)-f_i  ``cut.delta``
     ============  ========
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5)).fit(X, Y)
+    >>> model.result_.status, model.result_.certificate.certified
+    ('optimal', True)
     """
 
     def __init__(

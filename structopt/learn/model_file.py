@@ -4,6 +4,16 @@ The file names the structure, the formulation and the backend by class and param
 library are found by name in :mod:`structopt.names`, and only they are imported; a class of the
 user's own is never imported from a file's word, and a function is never written: hand an instance
 to :func:`load_model` instead.
+
+>>> import os, tempfile, structopt as so
+>>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+>>> model = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5)).fit(X, Y)
+>>> with tempfile.TemporaryDirectory() as folder:
+...     path = os.path.join(folder, "chain.model")
+...     so.save_model(model, path)
+...     again = so.load_model(path)
+>>> again.predict(X) == model.predict(X)
+True
 """
 
 from __future__ import annotations

@@ -97,6 +97,18 @@ class Method(ABC):
     **limits
         A :class:`~structopt.Limits` as ``limits``, or any of `tol`, `abs_tol`, `max_iter`,
         `time_limit` and `callbacks`, which then take the place of its own.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> structure = so.Chain().fitted(X, Y)
+    >>> run = so.CuttingPlane(structure, so.M3N(C=0.5), so.DataSet.of(structure, X, Y), tol=1e-2)
+    >>> first = run.step()
+    >>> first.round, first.dual <= first.primal
+    (1, True)
+    >>> run.solve().status  # the other rounds
+    'optimal'
     """
 
     name: ClassVar[str]

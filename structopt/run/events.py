@@ -27,6 +27,16 @@ class Found(NamedTuple):
         up, as a mapping.
     loss, score : float
         Its loss, and ``w . delta`` at the weights where the oracle was asked.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> structure = so.Chain().fitted(X, Y)
+    >>> run = so.CuttingPlane(structure, so.M3N(C=0.5), so.DataSet.of(structure, X, Y))
+    >>> cut = run.step().found[0]
+    >>> cut.example, len(cut.output) == len(Y[0]), cut.loss > 0
+    (0, True, True)
     """
 
     family: int
@@ -72,6 +82,16 @@ class Round:
     Callbacks, `step` and ``for record in run`` are given `weights` and `found`. A history keeps
     them only where there are at most 16 weights (lessons and pictures): elsewhere they would take
     as much memory as the data.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> result = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5)).fit(X, Y).result_
+    >>> [record.round for record in result.history][:3]
+    [1, 2, 3]
+    >>> all(record.dual <= record.primal for record in result.history)
+    True
     """
 
     round: int

@@ -76,6 +76,16 @@ class Result:
         The exact backend that finished for `backend`, if one did.
     rescued : tuple of Rescue
         Rounds that another backend solved because this one failed: (round, failed, solved, why).
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> result = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5)).fit(X, Y).result_
+    >>> result.status, result.method, result.backend, len(result.history) > 1
+    ('optimal', 'cutting-plane', 'ascent', True)
+    >>> result.certificate.primal == result.history[-1].primal
+    True
     """
 
     weights: Floats

@@ -1,5 +1,6 @@
 """The site's structure: every page is in a toctree, every public name in the reference."""
 
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -53,3 +54,14 @@ def test_every_public_name_is_in_the_reference(reference):
         assert pages["index"].count(f"<{path}>") == 1
     for name in names.MODULES:
         assert f"modules/{name}" in pages["modules"]
+
+
+@pytest.mark.parametrize("entry", names.NAMES, ids=lambda e: e.name)
+def test_every_public_name_has_an_example_that_runs(entry):
+    value = entry.load()
+    texts = [inspect.getdoc(sys.modules[f"structopt.{entry.home}"])]
+    if inspect.isclass(value) or inspect.isroutine(value):
+        texts += [inspect.getdoc(value)]
+    if inspect.isclass(value):
+        texts += [inspect.getdoc(member) for member in vars(value).values() if callable(member)]
+    assert any(">>>" in (text or "") for text in texts)  # the doctests are run where they stand

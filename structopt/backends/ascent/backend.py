@@ -85,6 +85,15 @@ class Ascent(Backend):
         Whether multipliers are carried on between sweeps. Not worth it for a few sweeps a solve.
     random_state : int
         Of the order in which groups are visited.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> quick = so.Ascent(max_sweeps=50)
+    >>> result = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5), backend=quick).fit(X, Y).result_
+    >>> result.backend, result.certificate.certified
+    ('ascent', True)
     """
 
     name = "ascent"

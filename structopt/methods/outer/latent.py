@@ -30,6 +30,15 @@ class Latent(Around):
     -----
     Yu and Joachims, "Learning structural SVMs with latent variables", 2009. It begins with the
     examples that are known in full, where there are any.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> hidden = [[None, *y[1:]] for y in Y]  # nobody knows the first label
+    >>> model = so.StructuredClassifier(so.Chain(), so.Latent(so.M3N(C=0.5)), method="outer")
+    >>> model.fit(X, hidden).result_.status
+    'stationary'
     """
 
     margin_only: ClassVar[bool] = True

@@ -76,6 +76,15 @@ class OuterStep:
         Cuts that the next step begins with.
     rounds : int
         Of the inner solve.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), so.RampLoss(so.M3N(C=0.5)), method="outer")
+    >>> step = model.fit(X, Y).result_.steps[0]
+    >>> step.after <= step.before + step.certificate.gap, step.rounds > 0
+    (True, True)
     """
 
     before: float
@@ -96,6 +105,15 @@ class OuterResult(Result):
     steps : tuple of OuterStep
     stationarity : float
         Of the returned weights: no convex upper bound there goes lower by more than this.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), so.RampLoss(so.M3N(C=0.5)), method="outer")
+    >>> result = model.fit(X, Y).result_
+    >>> isinstance(result, so.OuterResult), len(result.steps) > 0, result.stationarity < float("inf")
+    (True, True, True)
     """
 
     steps: tuple[OuterStep, ...] = ()

@@ -30,6 +30,15 @@ class RampLoss(Around):
     -----
     Collobert, Sinz, Weston and Bottou, "Trading convexity for scalability", 2006; in structured
     form Do, Le, Teo, Chapelle and Smola, 2008. It begins at the solution of the hinge.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> model = so.StructuredClassifier(so.Chain(), so.RampLoss(so.M3N(C=0.5)), method="outer")
+    >>> steps = model.fit(X, Y).result_.steps
+    >>> all(step.after <= step.before + step.certificate.gap for step in steps)
+    True
     """
 
     margin_only: ClassVar[bool] = True

@@ -33,6 +33,15 @@ class ReweightedL1(NonConvex):
     Notes
     -----
     Candes, Wakin and Boyd, "Enhancing sparsity by reweighted l1 minimization", 2008.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> formulation = so.ReweightedL1(C=0.5, epsilon=0.1)
+    >>> model = so.StructuredClassifier(so.Chain(), formulation, method="outer", tol=1e-2)
+    >>> model.fit(X, Y).result_.status
+    'stationary'
     """
 
     def __init__(

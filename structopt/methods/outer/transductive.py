@@ -38,6 +38,15 @@ class Transductive(Around):
     -----
     Joachims, "Transductive inference for text classification", 1999; for structured outputs Zien,
     Brefeld and Scheffer, 2007. It begins with the examples that are known in full.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> some = [*Y[:5], *([None] * len(y) for y in Y[5:])]  # three sequences without labels
+    >>> model = so.StructuredClassifier(so.Chain(), so.Transductive(so.M3N(C=0.5)), method="outer")
+    >>> [len(y) for y in model.fit(X, some).predict(X[5:])] == [len(y) for y in Y[5:]]
+    True
     """
 
     touching: ClassVar[bool] = False
@@ -73,6 +82,16 @@ class SelfTraining(Transductive):
         R, c and the constraints on weights; margin-rescaled, with slacks in a plain sum.
     threshold : float
         :math:`\theta`.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> some = [*Y[:5], *([None] * len(y) for y in Y[5:])]
+    >>> sure = so.SelfTraining(so.M3N(C=0.5), threshold=1.0)
+    >>> model = so.StructuredClassifier(so.Chain(), sure, method="outer").fit(X, some)
+    >>> model.result_.steps[0].certificate.certified
+    True
     """
 
     def __init__(self, formulation: Formulation, threshold: Positive = 0.5) -> None:

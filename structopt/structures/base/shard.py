@@ -31,6 +31,16 @@ class Answers:
 
     Where an example has no such output at all (nothing but gold is possible), ``score`` is
     infinite: the constraint cannot be violated.
+
+    Examples
+    --------
+    >>> import numpy as np, structopt as so
+    >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+    >>> structure = so.Chain().fitted(X, Y)
+    >>> data = so.DataSet.of(structure, X, Y)
+    >>> (answers,) = data.ask(so.loss_augmented, np.zeros(structure.n_features_))
+    >>> answers.exact, float(answers.loss.sum()), float(answers.score.sum())
+    (True, 64.0, 0.0)
     """
 
     outputs: Any

@@ -31,6 +31,7 @@ class Name(NamedTuple):
 NAMES = [
     Name("Multiclass", "structures.multiclass.structure", "structure"),
     Name("Chain", "structures.chain.structure", "structure"),
+    Name("Segments", "structures.segments.structure", "structure"),
     Name("LabelVector", "structures.label_vector.structure", "structure"),
     Name("Hierarchy", "structures.hierarchy.structure", "structure"),
     Name("Arborescence", "structures.arborescence.structure", "structure"),
@@ -117,6 +118,7 @@ NAMES = [
     Name("unbinarised", "structures.grammar.trees", "function"),
     Name("bio", "structures.chain.transitions", "function"),
     Name("bioes", "structures.chain.transitions", "function"),
+    Name("span_tags", "structures.segments.tags", "function"),
     Name("separability", "learn.margins", "function"),
     Name("nbest_words", "structures.lattice.nbest", "function"),
     Name("write_report", "report.html", "function"),

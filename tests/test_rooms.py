@@ -26,6 +26,7 @@ STRUCTURES = [
     "losses",
     "multiclass",
     "chain",
+    "segments",
     "hierarchy",
     "arborescence",
     "lattice",

@@ -184,17 +184,22 @@ class SegmentsShard(LabelledShard):
         return self.loss_constant + np.add.reduceat(paid_at, self.offsets[:-1])
 
     # ------------------------------------------------------------------ answers
-    def _within(self, weights: Floats, allowed: Any) -> Ints:
+    def within(self, weights: Floats, held: Any) -> tuple[Ints, Any]:
+        """Return every sequence's best tags among those allowed, and which have none."""
         scores, tags = self.part_scores(weights), self.tags
-        inside = (tags.inside >= 0) & allowed[:, tags.inside]
-        scores = scores._replace(
-            begin=np.where(allowed[:, tags.first], scores.begin, -np.inf),
+        inside = (tags.inside >= 0) & held[:, tags.inside]
+        aim = scores._replace(
+            begin=np.where(held[:, tags.first], scores.begin, -np.inf),
             inside=np.where(inside, scores.inside, -np.inf),
         )
-        answers = self._best(self.part_scores(weights), scores)
-        if not np.isfinite(answers.score).all():
-            raise no_output(self.start + int(np.argmin(np.isfinite(answers.score))))
-        return np.asarray(answers.outputs)
+        answers = self._best(scores, aim)
+        return np.asarray(answers.outputs), ~np.isfinite(answers.score)
+
+    def _within(self, weights: Floats, allowed: Any) -> Ints:
+        labels, none = self.within(weights, allowed)
+        if none.any():
+            raise no_output(self.start + int(np.argmax(none)))
+        return labels
 
     def _best(self, scores: SegmentScores, aim: SegmentScores, bonus: float = 0.0) -> Answers:
         viterbi = decoders(kernels, self.decoder).viterbi

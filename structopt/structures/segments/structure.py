@@ -36,6 +36,7 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import plain
 from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.chain.transitions import Bools, allowed_pairs
@@ -141,7 +142,9 @@ class Segments(LabelledStructure):
         if isinstance(self.cost, PartCosts):
             self.cost.checked(positive=True)
         also: list[Any] = []
-        if self.labels is None and self.scheme == "bio":
+        if self.labels is not None:
+            Tags.of(LabelSet(self.labels), self.scheme)  # before they are looked for in the data
+        elif self.scheme == "bio":
             seen = (tag for i, y in enumerate(Y) for tag in self._listed(y, i))
             also = completed(dict.fromkeys(tag for tag in seen if tag is not None))
         fitted = self._with_labels(Y, [also])

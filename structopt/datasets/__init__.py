@@ -33,6 +33,7 @@ from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpos
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
 from structopt.datasets.scan_graphs import Scan, scan_tiles
+from structopt.datasets.segment_signals import make_segment_signals
 from structopt.datasets.sentences import make_sentences
 from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.svmlight_files import read_svmlight
@@ -82,6 +83,7 @@ __all__ = [
     "make_knapsacks",
     "make_lattices",
     "make_scaled_clouds",
+    "make_segment_signals",
     "make_sentences",
     "make_shortest_paths",
     "make_treebank",

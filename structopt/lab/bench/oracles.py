@@ -178,7 +178,7 @@ class OracleBench(Bench):
             tuple(lines),
             ("Median CPU microseconds per part (token, node, example), one thread, compilation "
              "left out; a whole pass over small examples is timed, scores included. The values "
-             "found agree. The networkx references of chains and hierarchies compute in exact "
+             "found agree. The networkx references of chains, segments and trees compute in exact "
              "fractions; ufal.chu-liu-edmonds is given the scores.",),
         )]  # fmt: skip
 
@@ -268,6 +268,18 @@ def _tagging(rng: np.random.Generator) -> Case:
         tagger.open(str(Path(folder, "model")))  # reads the whole file
     contenders["CRFsuite"] = Contender(lambda: [tagger.tag(sequence) for sequence in items])
     return Case("chain", "tagging", parts, contenders)
+
+
+@case("segments")
+def segment_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield 10 sequences of 20 positions, 4 types of up to 6 positions and the outside."""
+    from structopt.structures.segments.structure import Segments
+
+    tags = [f"{kind}-{k}" for k in range(4) for kind in "BI"] + ["O"]
+    X, Y = [rng.standard_normal((20, 12)) for _ in range(10)], [["O"] * 20] * 10
+    fast, slow = (Segments(tags, longest=6, decoder=d) for d in ("compiled", "networkx"))
+    weights = rng.standard_normal(fast.fitted(X, Y).n_features_)
+    yield from asked("segments", fast, slow, X, Y, weights, 200)
 
 
 @case("hierarchy")

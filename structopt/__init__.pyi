@@ -12,6 +12,7 @@ from structopt.structures.base import oracles as oracles
 from structopt import testing as testing
 from structopt.structures.multiclass.structure import Multiclass as Multiclass
 from structopt.structures.chain.structure import Chain as Chain
+from structopt.structures.segments.structure import Segments as Segments
 from structopt.structures.label_vector.structure import LabelVector as LabelVector
 from structopt.structures.hierarchy.structure import Hierarchy as Hierarchy
 from structopt.structures.arborescence.structure import Arborescence as Arborescence
@@ -75,6 +76,7 @@ from structopt.structures.grammar.trees import binarised as binarised
 from structopt.structures.grammar.trees import unbinarised as unbinarised
 from structopt.structures.chain.transitions import bio as bio
 from structopt.structures.chain.transitions import bioes as bioes
+from structopt.structures.segments.tags import span_tags as span_tags
 from structopt.learn.margins import separability as separability
 from structopt.structures.lattice.nbest import nbest_words as nbest_words
 from structopt.report.html import write_report as write_report

@@ -285,3 +285,24 @@ def test_bench_compares_learners(monkeypatch):
     assert [row[0] for row in first.rows] == list(saddle.LEARNERS)
     assert "Frank-Wolfe" not in [row[0] for row in second.rows]  # one weight is >= 0
     assert all(row["rest"] >= 0 for row in rows)
+
+
+def test_the_method_as_printed():
+    """beta begins with 1 and only shrinks, omega stays 1, a round is an iteration, same optimum."""
+    problem = small_chain(np.random.default_rng(3))
+    printed = SaddleExtragradient(
+        problem[2], so.M3N(1.0), data_of(problem), variant="paper", tol=1e-4, max_iter=5000
+    )
+    steps = [printed.step_size]
+    for record in printed:
+        assert record.iterations == 1
+        steps.append(printed.step_size)
+    assert steps[0] == 1.0
+    assert all(after <= before for before, after in pairwise(steps))
+    assert printed.omega == 1.0
+    result = printed.result()
+    assert result.certificate.certified
+    adaptive = run(SaddleExtragradient, problem, so.M3N(1.0), tol=1e-4)
+    assert result.certificate.primal == pytest.approx(adaptive.certificate.primal, rel=2e-4)
+    with pytest.raises(InvalidInputError, match="variant"):
+        run(SaddleExtragradient, problem, so.M3N(1.0), variant="printed")

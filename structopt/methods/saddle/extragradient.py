@@ -11,12 +11,15 @@ r"""The extragradient method on the saddle-point form of margin-rescaled learnin
 in the norm omega |w|^2 + |z|^2 / omega and its dual (|w|^2 = sum_j m_j w_j^2, w-steps divided by
 m_j, with m_j about the size of the features of weight j); otherwise beta shrinks as the paper's
 rule says, and where r stays far below nu it grows.
+
+``variant="paper"`` does what is printed: beta begins with 1 and only shrinks, omega and the metric
+are 1, r divides by |w' - w| + |z' - z|, nothing restarts, and every iteration is a round.
 """
 
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack, get_args
 
 import numpy as np
 
@@ -46,6 +49,9 @@ _PROBES = 30
 _RANGE = 0.2
 """The first primal weight expects scores of this inverse size, in units of the loss. On matchings
 (55,500 edges) 3 to 10 times less or 3 times more costs 1.5 to 4 times the iterations."""
+
+
+Variant = Literal["adaptive", "paper"]
 
 
 class Point(NamedTuple):
@@ -85,6 +91,8 @@ class SaddleExtragradient(IteratedSaddle):
     structure, formulation, data, **limits
         See :class:`~structopt.Method`. The formulation is `M3N` or another with a
         quadratic regulariser and margin-rescaled hinges; the structure has a relaxation.
+    variant : {"adaptive", "paper"}
+        "paper" is the method as printed, constants included.
     nu : float
         Largest r at which a prediction is accepted, in (0, 1).
     omega : float, optional
@@ -99,8 +107,8 @@ class SaddleExtragradient(IteratedSaddle):
     -----
     Taskar, Lacoste-Julien and Jordan (2006), section 4; beta shrinks by their rule. Their r divides
     by a sum of norms, here it is the norm of the sum, for which nu < 1 suffices. With
-    ``M3N(C=inf)`` and :class:`~structopt.EarlyStopping` it is the training regime of the paper,
-    which has no certificate.
+    ``M3N(C=inf)``, ``variant="paper"`` and :class:`~structopt.EarlyStopping` it is the training
+    regime of the paper, which has no certificate.
 
     Examples
     --------
@@ -127,6 +135,7 @@ class SaddleExtragradient(IteratedSaddle):
         formulation: Formulation,
         data: DataSet,
         *,
+        variant: Variant = "adaptive",
         nu: float = 0.9,
         omega: float | None = None,
         **limits: Unpack[LimitOptions],
@@ -134,13 +143,16 @@ class SaddleExtragradient(IteratedSaddle):
         super().__init__(structure, formulation, data, **limits)
         if not 0 < nu < 1 or (omega is not None and not 0 < omega < np.inf):
             raise InvalidInputError(f"nu must be in (0, 1) and omega > 0; got {nu} and {omega}.")
-        self.nu, self._adapts = nu, omega is None
+        if variant not in get_args(Variant):
+            raise InvalidInputError(f"variant is one of {get_args(Variant)}, not {variant!r}.")
+        self.nu, self._printed = nu, variant == "paper"
+        self._adapts = omega is None and not self._printed
         self._outputs = Outputs(data, self._form.cost)
         self._integral = self._outputs.integral
-        self._metric = self._sizes()
-        norm = self._norm()
+        self._metric = np.ones(data.n_features) if self._printed else self._sizes()
+        norm = nu if self._printed else self._norm()
         self.step_size = nu / norm
-        self.omega = self._first_omega(norm) if omega is None else omega
+        self.omega = self._first_omega(norm) if self._adapts else omega or 1.0
         """The primal weight."""
         self._state: Any = None  # of the last projection
         self._care = 1.0  # share of errors that do not matter, less where they came to matter
@@ -149,6 +161,9 @@ class SaddleExtragradient(IteratedSaddle):
         self._restart(start)
 
     # ------------------------------------------------------------------ an iteration
+    def _iterations(self) -> int:
+        return 1 if self._printed else super()._iterations()
+
     def _iterate(self) -> None:
         now = self._now
         while True:
@@ -158,7 +173,7 @@ class SaddleExtragradient(IteratedSaddle):
             self._shorten(r)
         self._mean.add(self.step_size, ahead.w, ahead.z)
         self._now = self._move(now, ahead)
-        self._accept(r, self.nu)
+        self._accept(np.inf if self._printed else r, self.nu)  # printed steps never grow
 
     def _predict(self, now: Point) -> tuple[Point, float]:
         """Return the prediction and its r."""
@@ -168,7 +183,11 @@ class SaddleExtragradient(IteratedSaddle):
         bent_w = np.linalg.norm((ahead.grad_w - now.grad_w) / scale)
         bent_z = np.linalg.norm(ahead.grad_z - now.grad_z)
         self._moved = float(far_z)
-        self._length = float(np.sqrt(self.omega * far_w**2 + far_z**2 / self.omega))
+        self._length = float(
+            far_w + far_z
+            if self._printed
+            else np.sqrt(self.omega * far_w**2 + far_z**2 / self.omega)
+        )
         if self._length == 0.0:
             return ahead, 0.0
         bent = np.sqrt(bent_w**2 / self.omega + self.omega * bent_z**2)
@@ -205,6 +224,8 @@ class SaddleExtragradient(IteratedSaddle):
         rose = self._dual > before
         if not (fell or rose):
             self._care *= 0.5
+        if self._printed:
+            return
         better = mean if bounds[1] > bounds[0] else self._now
         if self._adapts:
             self._rebalance(better, fell=fell, rose=rose)
@@ -264,4 +285,4 @@ class SaddleExtragradient(IteratedSaddle):
     # ------------------------------------------------------------------ what the result says
     def _stalled(self) -> bool:
         still = self._length <= 1e-15 * float(np.sqrt(len(self._outputs)))
-        return still or super()._stalled()
+        return still or (not self._printed and super()._stalled())

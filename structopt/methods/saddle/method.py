@@ -95,7 +95,7 @@ class IteratedSaddle(SaddleMethod):
     def step(self) -> Round:
         """Do one round and return its record."""
         start, before, solving = time.perf_counter(), self.iterations, self._solving
-        for _ in range(max(_FIRST, int(_GROWTH * self.iterations))):
+        for _ in range(self._iterations()):
             self._iterate()
             if self.limits.reached(self._elapsed()):
                 break
@@ -125,6 +125,10 @@ class IteratedSaddle(SaddleMethod):
     def iterate(self) -> Iterate:
         """Return the better of what the last round judged."""
         return self._here
+
+    def _iterations(self) -> int:
+        """Return how many the next round does: rounds grow with the run."""
+        return max(_FIRST, int(_GROWTH * self.iterations))
 
     def _shorten(self, r: float) -> None:
         """Shorten the step that was refused for its r, by the rule of the paper."""

@@ -11,12 +11,13 @@ from structopt.formulations.m3n import M3N
 from structopt.lab.harness.study import Row
 from structopt.lab.reproduce.number import Number
 from structopt.methods.online.perceptron import Perceptron
-from structopt.methods.saddle.extragradient import SaddleExtragradient
+from structopt.methods.saddle.extragradient import SaddleExtragradient, Variant
 from structopt.report.draw.theme import OKABE_ITO
 from structopt.structures.base.structure import Structure
 
-EXTRAGRADIENT, PERCEPTRON = "extragradient", "averaged perceptron"
-LEARNERS = (EXTRAGRADIENT, PERCEPTRON)
+EXTRAGRADIENT, PRINTED = "extragradient", "extragradient as printed"
+PERCEPTRON = "averaged perceptron"
+LEARNERS = (EXTRAGRADIENT, PRINTED, PERCEPTRON)
 PLACES = (1, 2, 5, 10, 20, 50, 100, 200, 400, 600)
 
 
@@ -33,8 +34,8 @@ def trace(
 ) -> dict[str, Any]:
     """Run a learner; return iterations, test and validation errors, and training loss a part.
 
-    The perceptron is measured at ``places`` and at the end; the extragradient method at the ends of
-    its rounds, where its relative gaps are told too.
+    All are measured at ``places`` and at the end, the extragradient method at the ends of its
+    rounds, where its relative gaps are told too; as printed every iteration is a round.
     """
     found: dict[str, list[Any]] = {"iterations": [], "loss": []}
 
@@ -42,8 +43,9 @@ def trace(
         for key, value in {"iterations": n, "loss": loss, **errors(weights)}.items():
             found.setdefault(key, []).append(value)
 
-    if learner == EXTRAGRADIENT:
-        saddle = SaddleExtragradient(structure, M3N(C), data)
+    if learner in (EXTRAGRADIENT, PRINTED):
+        variant: Variant = "paper" if learner == PRINTED else "adaptive"
+        saddle = SaddleExtragradient(structure, M3N(C), data, variant=variant)
         while saddle.iterations < iterations:
             value = saddle.step().value
             w = saddle.current

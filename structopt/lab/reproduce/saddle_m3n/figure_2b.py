@@ -58,6 +58,7 @@ class SaddleM3nFigure2b(Experiment):
         found = saddle_curves.trace(
             cell["learner"], task.structure, task.data, C=math.inf,
             iterations=cell["iterations"], parts=task.edges, errors=task.errors,
+            places=range(1, cell["iterations"]),
         )  # fmt: skip
         return found | {"edges": task.edges}
 
@@ -71,6 +72,8 @@ class SaddleM3nFigure2b(Experiment):
             *(f"{row['edges']} candidate edges in training (paper: 555,000)." for row in rows[:1]),
             "Test error is the alignment error rate; training loss is the hinge an edge. Paper: "
             "the extragradient method is about 0.5% better than the averaged perceptron.",
+            "Validation is looked at after every iteration of the method as printed and of the "
+            "perceptron, and at the ends of rounds, ten iterations and more, of the adaptive one.",
         ]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:

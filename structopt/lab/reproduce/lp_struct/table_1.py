@@ -52,11 +52,10 @@ class Tagging(Experiment):
     name = "lp-struct-table-1"
     data = ("medpost/tag_cl.ioc.gz",)
     differences = (
-        "the 2006 release of MedPost with 57 tags (67 with the + inside items of several words, which "
-        "is dropped); CRFsuite instead of CRF++, our MIRA and "
-        "perceptron, both averaged; HiGHS instead of LP_SOLVE. The paper gives neither C nor when "
-        "it stops: here LP-Struct runs to a certified gap or to a limit of CPU time, and "
-        "the gap of the weights is shown."
+        "the 2006 release of MedPost with 57 tags (67 with the + inside items of several words, "
+        "which is dropped); CRFsuite instead of CRF++, our MIRA and perceptron, both averaged; "
+        "HiGHS instead of LP_SOLVE. The paper gives neither C nor when it stops: here LP-Struct "
+        "runs to a certified gap or to a limit of CPU time, and the gap of the weights is shown."
     )
     version = 2
 

@@ -97,6 +97,10 @@ COMMANDS = {
         "lab.bench.parsing:ParseBench",
         "several learners of dependency trees on a treebank in CoNLL-U",
     ),
+    "bench decisions": (
+        "lab.bench.decisions:DecisionBench",
+        "predict, then optimise: certified SPO+ beside PyEPO, InvOpt and regression",
+    ),
     "bench saddle": (
         "lab.bench.saddle:SaddleBench",
         "matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron",

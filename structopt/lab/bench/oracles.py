@@ -386,6 +386,32 @@ def matching_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield from asked("matching", fast, slow, X, Y, weights, parts, 2)
 
 
+@case("decision")
+def decision_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield 200 shortest paths through a grid of 5 x 5 nodes; a part is an edge."""
+    import networkx as nx
+
+    from structopt.structures.decision.grid import GridPaths
+
+    grid, costs = GridPaths(5, 5), rng.uniform(1.0, 2.0, (200, 40))
+
+    def reference() -> list[float]:
+        graph = nx.DiGraph(grid.edges)
+        found = []
+        for own in costs:
+            nx.set_edge_attributes(graph, dict(zip(grid.edges, own, strict=True)), "cost")
+            found.append(nx.shortest_path_length(graph, 0, 24, weight="cost"))
+        return found
+
+    contenders = {
+        OURS: Contender(
+            lambda: grid.minimize(costs), lambda found: float((costs * found.points).sum())
+        ),
+        REFERENCE: Contender(reference, lambda found: float(sum(found))),
+    }
+    yield Case("decision", "shortest path", costs.size, contenders)
+
+
 @case("cut")
 def cut_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield 2 grids of 12 x 12 nodes; a part is a node."""

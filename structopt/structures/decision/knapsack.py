@@ -27,8 +27,8 @@ from structopt.structures.decision.lazy import linear_rows
 from structopt.structures.decision.listed import cheapest
 
 MOST_PACKINGS = 300_000
-"""Packings that are looked at before HiGHS is asked instead; 32 items, of which four or five fit,
-have about 100,000."""
+"""Packings that are looked at before HiGHS is asked instead, all those that fit; of 32 items, four
+of which fit at a time, 4,643 remain to which nothing can be added."""
 
 
 class Knapsack(DecisionSet):

@@ -1,0 +1,60 @@
+"""The comparison of learners of decisions runs, and says who is not installed."""
+
+import numpy as np
+
+from structopt.lab.bench import decisions, decisions_run
+from structopt.lab.harness.runner import run
+
+
+def test_learners_take_part_and_peers_are_excused(monkeypatch):
+    monkeypatch.setattr(decisions, "N_TEST", 20)
+    monkeypatch.setattr(decisions, "GradientBoostingRegressor", lambda random_state: None)
+
+    def missing(module, who, source):
+        assert module == decisions_run.__name__
+        with np.load(source) as given:
+            assert given["X"].shape == (20, 5)
+        raise decisions.Bench.excuses[0](f"{who} is not installed.")
+
+    monkeypatch.setattr(decisions, "alone", missing)
+    bench = decisions.DecisionBench(
+        problems=("paths", "knapsacks"), degrees=(2,), noises=(0.5,), sizes=(20,), draws=1
+    )
+    outcome = run(bench, bench.cells())
+    reasons = [reason for _, reason in outcome.left_out]
+    assert {row["who"] for row in outcome.rows} == set(decisions.OURS)
+    assert bench.proved(outcome.rows)
+    assert any("PyEPO" in reason for reason in reasons)
+    regret, seconds, loss = bench.tables(outcome.rows, reasons)
+    assert regret.rows[0][:4] == ("paths", "20", "0.5", "2")
+    assert len(seconds.rows) == len(loss.rows) == 2
+
+
+def test_the_process_of_a_peer_says_what_is_missing(monkeypatch, tmp_path):
+    def absent(given):
+        raise ImportError("No module named 'torch'")
+
+    monkeypatch.setitem(decisions_run.PEERS, "PyEPO", absent)
+    np.savez(tmp_path / "problem.npz", X=np.ones((2, 1)))
+    answer = decisions_run.main("PyEPO", str(tmp_path / "problem.npz"))
+    assert answer["error"] == "MissingDependencyError"
+    assert "structopt-margin[decisions]" in answer["message"]
+
+
+def test_a_peer_returns_weights(monkeypatch, tmp_path):
+    """InvOpt's call, with a stand-in that takes one step: what it is given has its shapes."""
+    import sys
+    import types
+
+    def first_order(data, phi, theta, FOP, step, epochs, **options):
+        x, y = data[0]
+        return theta - step(0) * (phi(x, y) - phi(x, FOP(theta, x, y)))
+
+    monkeypatch.setitem(sys.modules, "invopt", types.SimpleNamespace(FOM=first_order))
+    X, costs, weights = decisions._drawn(
+        {"problem": "paths", "degree": 1, "noise": 0.0, "turn": 0, "examples": 3}
+    )
+    given = {"problem": "paths", "X": X[:3], "costs": costs[:3], "weights": weights, "C": 1.0}
+    _, table = decisions_run.invopt(given)
+    assert table.shape == (40, 6)
+    assert np.any(table != 0)

@@ -154,9 +154,7 @@ class DecisionBench(Bench):
     def _peer(self, cell: Cell, X: Floats, costs: Floats, weights: Floats) -> tuple[float, Floats]:
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "problem.npz")
-            np.savez(
-                source, problem=cell["problem"], X=X, costs=costs, weights=weights, C=self.C
-            )
+            np.savez(source, problem=cell["problem"], X=X, costs=costs, weights=weights, C=self.C)
             found = alone("structopt.lab.bench.decisions_run", cell["who"], str(source))
         return float(found["seconds"]), np.array(found["weights"])
 

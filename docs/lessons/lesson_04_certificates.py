@@ -203,7 +203,9 @@ def a_sloppy_backend(certificate, encoded, np, so, structure):
 
     sloppy = so.CuttingPlane(structure, so.M3N(3.0), encoded, backend=Sloppy(), max_iter=12).solve()
     print(f"{sloppy.status}: {sloppy.certificate}")
-    print(f"{sloppy.certificate.dual:.3f} <= {certificate.primal:.3f} <= {sloppy.certificate.primal:.3f}")
+    print(
+        f"{sloppy.certificate.dual:.3f} <= {certificate.primal:.3f} <= {sloppy.certificate.primal:.3f}"
+    )
     assert sloppy.certificate.dual <= certificate.primal <= sloppy.certificate.primal + 1e-6
     return
 

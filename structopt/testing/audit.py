@@ -130,7 +130,7 @@ def audit(
     if not isinstance(fitted, Result):
         structure = fitted.structure_ if structure is None else structure
         formulation = fitted.formulation if formulation is None else formulation
-        X = fitted._inputs(X)
+        X, Y = fitted._inputs(X), fitted._check_target(Y)
     if structure is None or formulation is None:
         raise IncompatibleError("An audit of a Result needs structure= (fitted) and formulation=.")
     X, Y = as_sequence(X), as_sequence(Y)

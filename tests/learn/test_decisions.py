@@ -122,6 +122,18 @@ def test_weights_and_paths_of_costs():
     assert all(model.result_.certificate.certified for model in path.models)
 
 
+def test_audits_and_reports_take_costs(tmp_path):
+    X, costs = problem()
+    model = so.DecisionModel(GRID, so.M3N(0.5)).fit(X, costs)
+    assert so.audit(model, X, costs).agrees
+    model.report(tmp_path / "run.html", X, costs)
+    assert (tmp_path / "run.html").stat().st_size > 10_000
+    with pytest.raises(so.errors.InvalidInputError, match="empty"):
+        model.fit(X[:0], costs[:0])
+    with pytest.raises(so.errors.InvalidInputError, match="regressor is 'ridge'"):
+        so.TwoStage(GRID, "ridge").fit(X, costs)
+
+
 def test_networkx_graphs_stand_for_their_paths():
     graph = nx.DiGraph([("s", "a"), ("s", "t"), ("a", "t")], source="s", sink="t")
     X, costs = np.eye(3), np.array([[1.0, 3.0, 1.0], [2.0, 3.0, 2.0], [0.1, 1.0, 5.0]])

@@ -184,6 +184,17 @@ class DecisionModel(Decider, StructuredClassifier):  # type: ignore[misc]
             return -self.regret(X, y, sample_weight=sample_weight)
         return Predictor.score(self, X, self._check_target(y), sample_weight)
 
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        X: Any = None,
+        Y: Any = None,
+        *,
+        title: str | None = None,
+    ) -> None:
+        """Write the run as one HTML file; examples are shown beside their best decisions."""
+        super().report(path, X, None if Y is None else self._check_target(Y), title=title)
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Refuse: a set of decisions may hold functions and graphs; pickle the model."""
         Predictor.save(self, path)
@@ -193,7 +204,7 @@ class DecisionModel(Decider, StructuredClassifier):  # type: ignore[misc]
 
     def _check_target(self, y: Any) -> Any:
         """Return gold decisions, with their costs where those were seen."""
-        if isinstance(y, list) and y and isinstance(y[0], Priced):
+        if isinstance(y, list) and (not y or isinstance(y[0], Priced)):
             return y
         of = as_set(self.decisions)
         if y is None:

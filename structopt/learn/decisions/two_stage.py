@@ -52,6 +52,11 @@ class TwoStage(Decider, BaseEstimator):  # type: ignore[misc]
         costs, _ = best_decisions(as_set(self.decisions), y)
         if count(matrix) != len(costs):
             raise InvalidInputError(f"{count(matrix)} inputs but {len(costs)} vectors of costs.")
+        if self.regressor is not None and not hasattr(self.regressor, "get_params"):
+            raise InvalidInputError(
+                f"regressor is {self.regressor!r}: give a regressor of scikit-learn, or None for "
+                "Ridge()."
+            )
         own = Ridge() if self.regressor is None else clone(self.regressor)
         if not get_tags(own).target_tags.multi_output:
             own = MultiOutputRegressor(own)

@@ -66,7 +66,12 @@ class LazyProgram:
         """
         began = time.monotonic()
         while True:
-            best = self._program.maximize(scores)
+            try:
+                best = self._program.maximize(scores)
+            except OracleError:  # no point in time
+                if fallback is None:
+                    raise
+                return self._short_of(fallback(scores), scores)
             if best is None:
                 return None
             cuts = self.broken(best.point)
@@ -77,10 +82,16 @@ class LazyProgram:
                 raise OracleError("HiGHS gave a point that breaks a row that it was given.")
             late = self.time_limit is not None and time.monotonic() - began > self.time_limit
             if late and fallback is not None:
-                point = fallback(scores)
                 bound = float(scores @ best.point) + best.excess
-                return Best(point, max(0.0, bound - float(scores @ point)))
+                return self._short_of(fallback(scores), scores, bound)
             self._add(new)
+
+    def _short_of(self, point: Floats, scores: Floats, bound: float | None = None) -> Best:
+        """Return a feasible point with how far the best may be: a bound, or the relaxation's."""
+        if bound is None:
+            relaxed = self._program.relax(scores)
+            bound = np.inf if relaxed is None else relaxed.bound
+        return Best(point, max(0.0, bound - float(scores @ point)))
 
     def _add(self, cuts: list[Cut]) -> None:
         self._known |= {tuple(sorted(columns)) for columns, _ in cuts}

@@ -31,6 +31,7 @@ class Name(NamedTuple):
 NAMES = [
     Name("Multiclass", "structures.multiclass.structure", "structure"),
     Name("Chain", "structures.chain.structure", "structure"),
+    Name("SecondOrderChain", "structures.second_order.structure", "structure"),
     Name("Segments", "structures.segments.structure", "structure"),
     Name("LabelVector", "structures.label_vector.structure", "structure"),
     Name("Hierarchy", "structures.hierarchy.structure", "structure"),

@@ -26,6 +26,7 @@ STRUCTURES = [
     "losses",
     "multiclass",
     "chain",
+    "second_order",
     "segments",
     "hierarchy",
     "arborescence",

@@ -19,6 +19,7 @@ SEEDS = {
     "Enumerated": 4,
     "Grammar": 8,
     "MarkovNet": 12,
+    "SecondOrderChain": 8,
     "Segments": 9,
 }  # slow ones
 FEW = {"given_parts_are_held": 4, "model_files_keep_it": 3, "relaxation_projects": 5}

@@ -152,8 +152,8 @@ def test_bad_spans_are_named(spans, scheme, message):
         (["B-a", "I-b", "O"], "Example 4 has 'I-b' at position 1"),
         (["B-a", "O", "B-q"], "The label 'B-q' of example 4, position 2, is not one of"),
         (["B-a", "O"], "Example 4 has 3 positions but 2 labels"),
-        (["B-b", "B-a", "O"], "Example 4 has 'a' after 'b' as segment 1, which transitions forbid"),
-        (["O", "O", "B-b"], "Example 4 has the end after 'b' as segment 3"),
+        (["B-b", "B-a", "O"], "Example 4 has 'a' after 'b' at segment 1, which transitions forbid"),
+        (["O", "O", "B-b"], "Example 4 has the end after 'b' at segment 3"),
     ],
 )
 def test_bad_gold_is_named(y, message):

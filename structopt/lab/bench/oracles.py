@@ -270,6 +270,17 @@ def _tagging(rng: np.random.Generator) -> Case:
     return Case("chain", "tagging", parts, contenders)
 
 
+@case("second-order")
+def second_order_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield 10 sequences of 20 positions, 6 labels and 12 inputs."""
+    from structopt.structures.second_order.structure import SecondOrderChain
+
+    X = [rng.standard_normal((20, 12)) for _ in range(10)]
+    Y, weights = [rng.integers(6, size=20) for _ in X], rng.standard_normal(6 * (12 + 6 + 36))
+    fast, slow = (SecondOrderChain(labels=range(6), decoder=d) for d in ("compiled", "networkx"))
+    yield from asked("second-order chain", fast, slow, X, Y, weights, 200)
+
+
 @case("segments")
 def segment_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield 10 sequences of 20 positions, 4 types of up to 6 positions and the outside."""

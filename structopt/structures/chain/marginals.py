@@ -22,7 +22,7 @@ from structopt.arrays import Floats, Ints
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.label_costs import augmented, table
 from structopt.structures.chain import marginals_kernels as kernels
-from structopt.structures.chain.scores import Sequences
+from structopt.structures.chain.scores import Sequences, Tokens
 
 
 def expected(shard: Sequences, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
@@ -39,7 +39,7 @@ def expected(shard: Sequences, weights: Floats, loss_weight: float, cost: Floats
     return Expected(features - at_gold, float(wrong), relative)
 
 
-def gold_parts(shard: Sequences, rate: Floats) -> tuple[Floats, Floats]:
+def gold_parts(shard: Tokens, rate: Floats) -> tuple[Floats, Floats]:
     """Return the gold labels as node marginals, and their transitions, weighted and summed."""
     node = np.zeros((len(shard.gold), shard.n_labels))
     node[np.arange(len(shard.gold)), shard.gold] = 1.0
@@ -49,7 +49,7 @@ def gold_parts(shard: Sequences, rate: Floats) -> tuple[Floats, Floats]:
     return node, pairs
 
 
-def sum_features(shard: Sequences, node: Floats, pairs: Floats) -> Floats:
+def sum_features(shard: Tokens, node: Floats, pairs: Floats) -> Floats:
     """Return F z for node marginals and summed transitions."""
     blocks: list[Any] = [shard.tokens.summed(node), pairs.ravel()]
     if shard.boundaries:

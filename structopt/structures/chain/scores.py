@@ -60,8 +60,8 @@ class ChainScores(NamedTuple):
         )
 
 
-class Sequences(Protocol):
-    """Stacked sequences with gold labels, as a shard holds them."""
+class Tokens(Protocol):
+    """Stacked tokens with gold labels, as a shard holds them."""
 
     tokens: InputRows
     offsets: Ints
@@ -71,6 +71,10 @@ class Sequences(Protocol):
     n_labels: int
     n_examples: int
     allowed: Bools | None
+
+
+class Sequences(Tokens, Protocol):
+    """Tokens that are scored as a chain."""
 
     def part_scores(self, weights: Floats) -> ChainScores:
         """Return the score of each label at each token, of each transition, of the ends."""

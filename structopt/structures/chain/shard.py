@@ -46,7 +46,7 @@ from structopt.structures.chain.marginals import expected
 from structopt.structures.chain.marginals_kernels import marginals
 from structopt.structures.chain.relaxation import ChainRelaxation
 from structopt.structures.chain.scores import ChainScores
-from structopt.structures.chain.transitions import Bools, steps
+from structopt.structures.chain.transitions import Bools, impossible
 
 MAX_LEVELS = 4096
 """Distinct losses of one sequence up to which slack-rescaled decoding is offered: its time and
@@ -186,11 +186,7 @@ class ChainShard(LabelledShard):
 
     def _impossible(self, labels: Ints) -> Any:
         """Return which sequences were decoded nonetheless: they have no output."""
-        if self.allowed is None:
-            return super()._impossible(labels)
-        broken = ~self.allowed[steps(self.offsets, labels, self.n_labels)]
-        # one more step than labels in each sequence
-        return np.logical_or.reduceat(broken, self.offsets[:-1] + np.arange(self.n_examples))
+        return impossible(self.allowed, self.offsets, labels, self.n_labels)
 
     def _best(self, scores: ChainScores) -> Ints:
         free = np.zeros(len(self.gold))

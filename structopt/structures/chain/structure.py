@@ -28,13 +28,12 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, Stacked, stack_sequences
-from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
 from structopt.structures.base.structure import ABILITIES, check_lengths
 from structopt.structures.chain.one import decode_one
 from structopt.structures.chain.shard import NO_LEVELS, ChainShard
-from structopt.structures.chain.transitions import Bools, allowed_pairs, steps
+from structopt.structures.chain.transitions import Bools, allowed_pairs, check_allowed
 
 
 class Chain(LabelledStructure):
@@ -114,7 +113,7 @@ class Chain(LabelledStructure):
         )  # fmt: skip
         shard = self._begun(shard, gold)
         if allowed is not None and Y is not None:
-            self._check_allowed(allowed, stacked.offsets, shard.gold, start)
+            check_allowed(allowed, stacked.offsets, shard.gold, self.labels_, start, "position")
         return shard
 
     def abilities(self) -> frozenset[str]:
@@ -186,23 +185,6 @@ class Chain(LabelledStructure):
     def _allowed(self) -> Bools | None:
         # a model file may hold numbers
         return None if self.allowed_ is None else np.asarray(self.allowed_, dtype=bool)
-
-    def _check_allowed(self, allowed: Any, offsets: Ints, gold: Ints, start: int) -> None:
-        """Refuse gold labels that follow each other in a way that is forbidden."""
-        before, after = steps(offsets, gold, len(self.labels_))
-        bad = np.flatnonzero(~allowed[before, after])
-        if not len(bad):
-            return
-        step = int(bad[0])
-        i = int(np.searchsorted(offsets + np.arange(len(offsets)), step, side="right")) - 1
-        names = [*map(repr, self.labels_), "the end"]
-        first = "the start" if before[step] == len(self.labels_) else names[before[step]]
-        raise InvalidInputError(
-            f"Example {start + i} has {names[after[step]]} after {first} at position "
-            f"{step - i - int(offsets[i])}, which transitions forbid ({len(bad)} such in all): "
-            "correct the data, or allow it.",
-            example=start + i,
-        )
 
     def _stack(
         self, X: Any, Y: Sequence[Any] | None, start: int = 0, partial: bool = False

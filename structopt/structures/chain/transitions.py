@@ -133,6 +133,38 @@ def steps(offsets: Ints, labels: Ints, n_labels: int) -> tuple[Ints, Ints]:
     return before, after
 
 
+def impossible(allowed: Bools | None, offsets: Ints, labels: Ints, n_labels: int) -> Bools:
+    """Return which stacked sequences take a step that is not allowed."""
+    if allowed is None:
+        return np.zeros(len(offsets) - 1, dtype=bool)
+    broken = ~allowed[steps(offsets, labels, n_labels)]
+    # one more step than labels in each sequence
+    return np.asarray(np.logical_or.reduceat(broken, offsets[:-1] + np.arange(len(offsets) - 1)))
+
+
+def check_allowed(
+    allowed: Bools, offsets: Ints, labels: Ints, names: Sequence[Any], start: int, part: str
+) -> None:
+    """Refuse stacked gold labels that follow each other in a way that is forbidden.
+
+    ``part`` says what has a label, a position or a segment; ``start`` numbers the first example.
+    """
+    before, after = steps(offsets, labels, len(names))
+    bad = np.flatnonzero(~allowed[before, after])
+    if not len(bad):
+        return
+    step = int(bad[0])
+    i = int(np.searchsorted(offsets + np.arange(len(offsets)), step, side="right")) - 1
+    told = [*map(repr, names), "the end"]
+    first = "the start" if before[step] == len(names) else told[before[step]]
+    raise InvalidInputError(
+        f"Example {start + i} has {told[after[step]]} after {first} at {part} "
+        f"{step - i - int(offsets[i])}, which transitions forbid ({len(bad)} such in all): "
+        "correct the data, or allow it.",
+        example=start + i,
+    )
+
+
 def ways_ahead(allowed: Bools, length: int) -> Bools:
     """Return, for 0 .. length - 1 positions before the end, which labels may stand there.
 

@@ -9,7 +9,7 @@ import numpy as np
 from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import Costed
-from structopt.structures.chain.transitions import Bools, steps
+from structopt.structures.chain.transitions import Bools, check_allowed
 from structopt.structures.segments.tags import Tags
 
 
@@ -40,22 +40,9 @@ def check_gold(
             "longest=, or split it.",
             example=start + i,
         )
-    if allowed is None:
-        return
-    ends = np.searchsorted(starts, offsets)
-    before, after = steps(ends, label, len(tags.names))
-    broken = np.flatnonzero(~allowed[before, after])
-    if len(broken):
-        step = int(broken[0])
-        i = int(np.searchsorted(ends + np.arange(len(ends)), step, side="right")) - 1
-        names: list[Any] = [*map(repr, tags.names), "the end"]
-        first = "the start" if before[step] == len(tags.names) else names[before[step]]
-        raise InvalidInputError(
-            f"Example {start + i} has {names[after[step]]} after {first} as segment "
-            f"{step - i - int(ends[i])}, which transitions forbid ({len(broken)} such in all): "
-            "correct the data, or allow it.",
-            example=start + i,
-        )
+    if allowed is not None:
+        ends = np.searchsorted(starts, offsets)
+        check_allowed(allowed, ends, label, tags.names, start, "segment")
 
 
 def check_whole(Y: Any, gold: Ints, offsets: Ints, start: int) -> None:

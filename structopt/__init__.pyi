@@ -12,6 +12,7 @@ from structopt.structures.base import oracles as oracles
 from structopt import testing as testing
 from structopt.structures.multiclass.structure import Multiclass as Multiclass
 from structopt.structures.chain.structure import Chain as Chain
+from structopt.structures.second_order.structure import SecondOrderChain as SecondOrderChain
 from structopt.structures.segments.structure import Segments as Segments
 from structopt.structures.label_vector.structure import LabelVector as LabelVector
 from structopt.structures.hierarchy.structure import Hierarchy as Hierarchy

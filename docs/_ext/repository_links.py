@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 
 from sphinx.application import Sphinx
 
@@ -11,6 +13,7 @@ _RULES = [
     (re.compile(r"\]\((?:\.\./)+examples/(plot_\w+)\.py\)"), r"](/auto_examples/\1.rst)"),
     (re.compile(r"\]\((?:\.\./)+README\.md"), "](/index.md"),
 ]
+_RELATIVE = re.compile(r"\]\((?![a-z]+:|[/#])([^)#\s]+)")
 
 
 def to_pages(text: str) -> str:
@@ -24,12 +27,22 @@ def to_pages(text: str) -> str:
     return text
 
 
-def _include(_app: Sphinx, _path: object, _parent: str, source: list[str]) -> None:
-    source[0] = to_pages(
-        source[0]
-        .replace("](README.md", "](../README.md")
-        .replace("](CHANGELOG.md", "](../CHANGELOG.md")
-    )
+def from_root(text: str, folder: str) -> str:
+    """Return Markdown of a folder (below docs/) whose links hold wherever it is included.
+
+    >>> from_root("[one](two.md#three), [other](../README.md)", "results")
+    '[one](/results/two.md#three), [other](/README.md)'
+    """
+
+    def absolute(link: re.Match[str]) -> str:
+        place = os.path.normpath(Path(folder) / link[1])
+        return f"]({place}" if place.startswith("..") else f"](/{place}"
+
+    return _RELATIVE.sub(absolute, text)
+
+
+def _include(_app: Sphinx, path: Path, _parent: str, source: list[str]) -> None:
+    source[0] = to_pages(from_root(source[0], str(path.parent)))
 
 
 def _read(_app: Sphinx, _docname: str, source: list[str]) -> None:
@@ -37,7 +50,7 @@ def _read(_app: Sphinx, _docname: str, source: list[str]) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Translate every page as it is read."""
+    """Translate every page as it is read, and every part of one that another includes."""
     app.connect("source-read", _read)
     app.connect("include-read", _include)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

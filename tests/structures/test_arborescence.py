@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.structures.arborescence import kernels
+from structopt.structures.arborescence import kernels, projective_kernels
+from structopt.structures.arborescence.projective_reference import crossing
 from structopt.structures.arborescence.small import is_tree
 
 
@@ -49,6 +50,44 @@ def test_large_trees_are_those_of_networkx(seed, whole):
     if found:
         assert is_tree(heads[1:], True)
         assert kernels.total(table, heads) == pytest.approx(max(singles))
+
+
+@settings(max_examples=20, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32 - 1), st.booleans())
+def test_projective_trees_by_enumeration(seed, single_root):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 7))
+    table = rng.standard_normal((n, n))
+    table[rng.random((n, n)) < 0.3] = -np.inf
+    table[np.arange(n), np.arange(n)] = table[0] = -np.inf
+    heads = [np.flatnonzero(np.isfinite(row)) for row in table[1:]]
+    fits = [y for y in itertools.product(*heads) if is_tree(y, single_root) and not crossing(y)]
+    scores = sorted((sum(table[m, h] for m, h in enumerate(y, 1)) for y in fits), reverse=True)
+    for k in (1, 2, 5, len(fits) + 2):
+        found = projective_kernels.k_best(table, single_root, k)
+        assert len({tuple(y) for y in found[:, 1:]} & set(fits)) == len(found) == min(k, len(fits))
+        mine = [kernels.total(table, y) for y in found]
+        np.testing.assert_allclose(mine, scores[:k], atol=1e-12)
+
+
+def test_projective_trees_are_trees_without_crossings():
+    # in the best tree of all 3 -> 1 and 0 -> 2 cross; without crossings 2 -> 1 is next
+    x = np.zeros((5, 4, 1))
+    for head, token, score in ((0, 2, 5.0), (2, 4, 5.0), (2, 3, 5.0), (3, 1, 5.0), (2, 1, 4.0)):
+        x[head, token - 1] = score
+    Y = [[2, 0, 2, 2]]
+    free, projective = (so.Arborescence(projective=p).fitted([x], Y) for p in (False, True))
+    assert free.argmax(x, np.ones(1)) == [3, 0, 2, 2]
+    assert projective.argmax(x, np.ones(1)) == Y[0]
+    assert projective.predict([x], np.ones(1), given=[[None, None, None, 3]]) == [[2, 0, 2, 3]]
+    with pytest.raises(InvalidInputError, match=r"arcs \(3, 1\) and \(0, 2\) cross") as error:
+        projective.encode([x], [[3, 0, 2, 2]], start=7)
+    assert error.value.example == 7
+    names = {so.DataSet.of(s, [x], Y).fingerprint("") for s in (free, projective)}
+    assert len(names) == 2
+    only = (np.array([(0, 2), (3, 1), (2, 3)]), np.ones((3, 1)))
+    with pytest.raises(InvalidInputError, match="example 0 hold no projective tree"):
+        projective.predict([only], np.ones(1))
 
 
 def test_scores_of_very_different_size_keep_their_precision():

@@ -327,6 +327,10 @@ def arborescence_cases(rng: np.random.Generator) -> Iterator[Case]:
         tables = [np.vstack([np.full(21, np.nan), x[:, :, 0].T]) for x in X]
         contenders["ufal.chu-liu-edmonds"] = Contender(lambda: [chu_liu_edmonds(t) for t in tables])
     yield Case("arborescence", "argmax", 100, contenders, missing)
+    short = [rng.standard_normal((6, 5, 1)) for _ in range(5)]  # networkx lists all trees
+    fast, slow = (Arborescence(decoder=d, projective=True) for d in ("compiled", "networkx"))
+    heads = [list(range(5)) for _ in short]
+    yield from asked("projective tree", fast, slow, short, heads, weights, 25)
 
 
 @case("grammar")

@@ -27,6 +27,7 @@ from structopt.lab.harness.measure import error_percent
 from structopt.lab.harness.study import Cell, Row, known
 from structopt.lab.harness.table import Table
 from structopt.methods import registry
+from structopt.structures.arborescence.projective_reference import crossing
 from structopt.structures.arborescence.structure import Arborescence
 
 ONLINE = ("perceptron", "mira")
@@ -50,6 +51,9 @@ class ParseBench(Bench):
     tol, time_limit : float
         Relative certified gap, and seconds, at which the others stop.
     seed : int
+    projective : bool
+        Whether every learner learns projective trees as well (Eisner's), all of them from those
+        training sentences that have one.
     sentences : (train, test), optional
         Others.
     """
@@ -68,11 +72,14 @@ class ParseBench(Bench):
     tol: float = 0.02
     time_limit: float = 300.0
     seed: int = 0
+    projective: bool = arguments.argument(False, "projective trees beside all")
     sentences: tuple[Sequence[Sentence], ...] = ()
 
     def __post_init__(self) -> None:
         known(self.learners, LEARNERS, "learner")
         self.train, self.test = self.sentences or self._loaded()
+        if self.projective:
+            self.train = [s for s in self.train if crossing(s.heads) is None]
 
     def _loaded(self) -> tuple[Sequence[Sentence], ...]:
         return tuple(
@@ -82,31 +89,38 @@ class ParseBench(Bench):
 
     def cells(self) -> list[Cell]:
         """Return a cell a learner."""
-        return [{"learner": learner} for learner in self.learners]
+        kinds = (False, True) if self.projective else (False,)
+        return [{"learner": name, "projective": kind} for name in self.learners for kind in kinds]
 
     @cached_property
-    def problem(self) -> tuple[Any, DataSet, tuple[Any, Any], str]:
-        """The structure, the encoded treebank, what to test on, and its size in words."""
+    def problem(self) -> tuple[list[tuple[Any, DataSet]], tuple[Any, Any], str]:
+        """Structures with the encoded treebank, what to test on, and its size in words."""
         start = time.process_time()
         template = ArcFeatures().fit(self.train)
         X, Y = template.transform(self.train), [s.heads for s in self.train]
-        structure = Arborescence(single_root=all(y.count(0) == 1 for y in Y)).fitted(X, Y)
-        data = DataSet.of(structure, X, Y)
+        single = all(y.count(0) == 1 for y in Y)
+        structure = Arborescence(single_root=single).fitted(X, Y)
+        made = [(structure, DataSet.of(structure, X, Y))]
         arcs, encoding = sum(len(pairs) for pairs, _ in X), time.process_time() - start
         size = (
             f"{structure.n_features_} features, {arcs} candidate arcs, M3N with C = {self.C:g}; "
             f"features and encoding took {encoding:.1f} CPU s besides."
         )
-        return structure, data, (template.transform(self.test), [s.heads for s in self.test]), size
+        if self.projective:
+            structure = Arborescence(single_root=single, projective=True).fitted(X, Y)
+            made.append((structure, DataSet.of(structure, X, Y)))
+        return made, (template.transform(self.test), [s.heads for s in self.test]), size
 
     def warm_up(self, cell: Cell) -> None:
         """Decode one sentence."""
-        structure, _, test, _ = self.problem
+        made, test, _ = self.problem
+        structure = made[cell["projective"]][0]
         structure.predict(test[0][:1], np.zeros(structure.n_features_))
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Train a learner and score it."""
-        structure, data, test, _ = self.problem
+        made, test, _ = self.problem
+        structure, data = made[cell["projective"]]
         options: dict[str, Any] = {"tol": self.tol, "time_limit": self.time_limit}
         if cell["learner"] in ONLINE:
             options = {"max_iter": self.epochs}
@@ -128,7 +142,7 @@ class ParseBench(Bench):
             c = result.certificate
             lines.append(
                 (
-                    row["learner"],
+                    row["learner"] + (", projective" if row["projective"] else ""),
                     f"{row['cpu']:.1f}",
                     f"{len(result.history)}",
                     f"{c.primal:.5g}" if proved else "",

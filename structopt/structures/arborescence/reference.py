@@ -28,7 +28,7 @@ def decode(
     """Return the best tree of every sentence as arcs, and the first sentence without one or -1."""
     answer = np.zeros(tokens[-1], dtype=np.int64)
     for i in range(len(tokens) - 1):
-        graph = _graph(scores, arcs[i], arcs[i + 1], head, dependent)
+        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
         tree = _best(graph, single_root)
         if tree is None:
             return answer, i
@@ -44,8 +44,8 @@ def best_other(
     answer, missing = gold.copy(), np.zeros(len(tokens) - 1, dtype=bool)
     for i in range(len(tokens) - 1):
         own = slice(int(tokens[i]), int(tokens[i + 1]))
-        graph = _graph(scores, arcs[i], arcs[i + 1], head, dependent)
-        two = (np.array(t) for t in islice(_decreasing(graph, single_root), 2))
+        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
+        two = (np.array(t) for t in islice(decreasing(graph, single_root), 2))
         other = next((t for t in two if not np.array_equal(t, gold[own])), None)
         missing[i] = other is None
         if other is not None:
@@ -55,15 +55,21 @@ def best_other(
 
 def k_best(table: Floats, single_root: bool, k: int) -> Ints:
     """Return the heads of the k best trees as rows, best first (-1 for the root's own)."""
-    dependent, head = np.nonzero(np.isfinite(table))
-    kept = (head != dependent) & (dependent > 0)
-    dependent, head = dependent[kept], head[kept]
-    graph = _graph(table[dependent, head], 0, len(head), head, dependent)
-    rows = [[-1, *head[t]] for t in islice(_decreasing(graph, single_root), k)]
+    graph, head = candidates(table)
+    rows = [[-1, *head[t]] for t in islice(decreasing(graph, single_root), k)]
     return np.array(rows, dtype=np.int64).reshape(-1, len(table))
 
 
-def _graph(scores: Floats, first: int, stop: int, head: Ints, dependent: Ints) -> nx.DiGraph:
+def candidates(table: Floats) -> tuple[nx.DiGraph, Ints]:
+    """Return the graph of a table of scores [dependent, head], and the head of each arc."""
+    dependent, head = np.nonzero(np.isfinite(table))
+    kept = (head != dependent) & (dependent > 0)
+    dependent, head = dependent[kept], head[kept]
+    return graph_of(table[dependent, head], 0, len(head), head, dependent), head
+
+
+def graph_of(scores: Floats, first: int, stop: int, head: Ints, dependent: Ints) -> nx.DiGraph:
+    """Return arcs ``first`` to ``stop - 1`` as a graph with weights."""
     graph = nx.DiGraph()
     for a in range(int(first), int(stop)):
         graph.add_nodes_from((int(head[a]), int(dependent[a])))
@@ -98,7 +104,7 @@ def _spanning(graph: nx.DiGraph) -> dict[int, int] | None:
     return {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
 
 
-def _decreasing(graph: nx.DiGraph, single_root: bool) -> Iterator[list[int]]:
+def decreasing(graph: nx.DiGraph, single_root: bool) -> Iterator[list[int]]:
     """Yield the arcs of every tree, by token, best first."""
     for tree in nx.ArborescenceIterator(graph, minimum=False):
         if not single_root or tree.out_degree(0) == 1:

@@ -25,7 +25,11 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
 from structopt.errors import InvalidInputError
-from structopt.structures.arborescence import kernels
+from structopt.structures.arborescence import (
+    kernels,
+    projective_kernels,
+    projective_reference,
+)
 from structopt.structures.arborescence.inputs import Sentences
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
@@ -47,6 +51,8 @@ class ArborescenceShard(Shard):
     decoder : {"compiled", "networkx"}
     cost : array, optional
         What each arc costs, 0 for those of gold; by default 1.
+    projective : bool
+        Whether arcs may not cross.
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -56,13 +62,14 @@ class ArborescenceShard(Shard):
 
     def __init__(
         self, sentences: Sentences, gold: Ints, single_root: bool, start: int = 0,
-        decoder: str = "compiled", cost: Floats | None = None,
+        decoder: str = "compiled", cost: Floats | None = None, projective: bool = False,
     ) -> None:  # fmt: skip
         self.base = base_matrix(sentences.features)
         self.rows = InputRows.over(self.base)
         self.arcs, self.head, self.dependent, self.tokens = sentences[1:]
         self.gold, self.single_root, self.start = gold, single_root, start
         self.decoder, self.n_examples = decoder, len(self.tokens) - 1
+        self.projective = projective
         self.known: Ints | None = None  # gold as it was given, -1 where a head is unknown
         self.cost = np.ones(len(self.head)) if cost is None else cost
         if cost is None:
@@ -77,9 +84,7 @@ class ArborescenceShard(Shard):
             return self._decoded(scores, -scores)
         if oracle is best_other:
             given = (*self._graph, self.gold, self.single_root)
-            return self._compared(
-                scores, *decoders(kernels, self.decoder).best_other(scores, *given)
-            )
+            return self._compared(scores, *self._ways.best_other(scores, *given))
         raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
@@ -93,7 +98,7 @@ class ArborescenceShard(Shard):
         for i, (a, b) in enumerate(pairwise(self.tokens.tolist())):
             own = (scores, self.arcs[i], self.arcs[i + 1], self.head, self.dependent, b - a + 1)
             table, row = kernels.tables(*own)
-            trees = decoders(kernels, self.decoder).k_best(table, self.single_root, k)
+            trees = self._ways.k_best(table, self.single_root, k)
             self._check_tree(-1 if len(trees) else i)
             found.append(row[np.arange(1, b - a + 1), trees[:, 1:]])
         return [self._compared(scores, *best) for best in ranked(self.gold, self.tokens, found)]
@@ -133,7 +138,7 @@ class ArborescenceShard(Shard):
         """Return every sentence's best tree of the arcs allowed, and the first that has none."""
         aim = np.where(held, self._scores(weights), -np.inf)
         given = (*self._graph, self.single_root)
-        trees, without = decoders(kernels, self.decoder).decode(aim, *given)
+        trees, without = self._ways.decode(aim, *given)
         if without >= 0:  # the rest was not decoded
             return trees, np.arange(self.n_examples) == without
         return trees, ~np.logical_and.reduceat(held[trees], self.tokens[:-1])
@@ -147,6 +152,15 @@ class ArborescenceShard(Shard):
         """Yield arrays that together name the shard's content."""
         yield from super().content()
         yield from (*self._graph, self.cost)
+        if self.projective:
+            yield np.array([self.projective])
+
+    @property
+    def _ways(self) -> Any:
+        """Who decodes."""
+        if not self.projective:
+            return decoders(kernels, self.decoder)
+        return projective_kernels if self.decoder == "compiled" else projective_reference
 
     @property
     def _graph(self) -> tuple[Ints, Ints, Ints, Ints]:
@@ -159,7 +173,7 @@ class ArborescenceShard(Shard):
 
     def _decoded(self, scores: Floats, aim: Floats) -> Answers:
         given = (*self._graph, self.single_root)
-        arcs, without = decoders(kernels, self.decoder).decode(aim, *given)
+        arcs, without = self._ways.decode(aim, *given)
         self._check_tree(without)
         return self._compared(scores, arcs)
 
@@ -174,7 +188,8 @@ class ArborescenceShard(Shard):
         """Refuse example ``without`` if there is one."""
         if without >= 0:
             raise InvalidInputError(
-                f"The candidate arcs of example {self.start + without} hold no spanning tree: give "
-                "every token an arc from the root, or more candidates.",
+                f"The candidate arcs of example {self.start + without} hold no "
+                f"{'projective' if self.projective else 'spanning'} tree: give every token an arc "
+                "from the root, or more candidates.",
                 example=self.start + without,
             )

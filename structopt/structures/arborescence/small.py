@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats
+from structopt.structures.arborescence.projective_reference import crossing
 from structopt.structures.arborescence.structure import Arborescence
 from structopt.structures.base.small import Small, chosen, numbers
 
@@ -28,12 +29,15 @@ def small(rng: np.random.Generator) -> Small:
     """Return three sentences of up to four tokens, with some or all candidate arcs."""
     whole, single_root, sparse = (bool(b) for b in rng.integers(2, size=3))
     d = int(rng.integers(1, 4))
-    decoder = "compiled" if rng.integers(4) else "networkx"
+    decoder, projective = "compiled" if rng.integers(4) else "networkx", bool(rng.integers(2))
+
+    def fits(y: Any) -> bool:
+        return is_tree(y, single_root) and not (projective and crossing(y))
 
     def draw() -> tuple[Any, list[int]]:
         length, share = int(rng.integers(1, 5)), rng.choice([0.0, 0.5, 1.0])
         every = product(range(length + 1), repeat=length)
-        gold = chosen(rng, [y for y in every if is_tree(y, single_root)])
+        gold = chosen(rng, [y for y in every if fits(y)])
         pairs = [(h, m) for h in range(length + 1) for m in range(1, length + 1) if h != m]
         arcs = [(h, m) for h, m in pairs if gold[m - 1] == h or rng.random() < share]
         rows = numbers(rng, whole, len(arcs), d)
@@ -42,7 +46,7 @@ def small(rng: np.random.Generator) -> Small:
     def outputs(x: Any) -> list[list[int]]:
         arcs, length = {tuple(a) for a in x[0].tolist()}, int(x[0][:, 1].max())
         heads = [[h for h in range(length + 1) if (h, m) in arcs] for m in range(1, length + 1)]
-        return [list(y) for y in product(*heads) if is_tree(y, single_root)]
+        return [list(y) for y in product(*heads) if fits(y)]
 
     def features(x: Any, y: Any) -> Floats:
         rows, place = x[1].toarray() if sparse else x[1], {tuple(a): r for r, a in enumerate(x[0])}
@@ -52,4 +56,5 @@ def small(rng: np.random.Generator) -> Small:
         return float(sum(a != b for a, b in zip(gold, y, strict=True)))
 
     X, Y = zip(*(draw() for _ in range(3)), strict=True)
-    return Small(Arborescence(single_root, decoder), X, Y, outputs, features, loss)
+    structure = Arborescence(single_root, decoder, projective=projective)
+    return Small(structure, X, Y, outputs, features, loss)

@@ -31,6 +31,7 @@ import scipy.sparse as sp
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.arborescence.inputs import Sentences, stack_sentences
+from structopt.structures.arborescence.projective_reference import crossing
 from structopt.structures.arborescence.shard import ArborescenceShard
 from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.given import held_parts, listed, permitted
@@ -52,6 +53,9 @@ class Arborescence(PackedStructure):
         By default a wrong head costs 1. An object with ``by_arc(heads)``, which returns for gold
         heads (-1 where one is unknown) the costs [head, token] of all arcs, 0 for those of gold; or
         one with an oracle of its own.
+    projective : bool
+        Whether arcs may not cross when all are drawn above the sentence, the root in front; gold
+        trees that do are refused.
 
     Attributes
     ----------
@@ -65,18 +69,23 @@ class Arborescence(PackedStructure):
     integers (head, dependent) with the root 0 and tokens from 1, and their m rows; or a
     networkx.DiGraph with nodes 0 .. T and an attribute "features" on its edges. An output is a list
     of T heads. Decoding is Edmonds' algorithm in O(T^2), the best tree other than gold takes up to
-    T of these, and k trees up to k T.
+    T of these, and k trees up to k T; projective trees are Eisner's, O(k T^3) for the k best.
     """
 
     releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
 
     def __init__(
-        self, single_root: bool = False, decoder: str = "compiled", loss: Any = None
+        self,
+        single_root: bool = False,
+        decoder: str = "compiled",
+        loss: Any = None,
+        projective: bool = False,
     ) -> None:
         self.single_root = single_root
         self.decoder = decoder
         self.cost = loss
+        self.projective = projective
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -97,7 +106,7 @@ class Arborescence(PackedStructure):
         """Return checked sentences as a shard."""
         sentences, gold = self._stack(X, Y, start, partial=True)
         cost = None if Y is None else self._arc_costs(sentences, Y, gold, start)
-        given = (bool(self.single_root), start, self.decoder, cost)
+        given = (bool(self.single_root), start, self.decoder, cost, bool(self.projective))
         shard = ArborescenceShard(sentences, gold, *given)
         if not np.any(gold < 0):
             return shard
@@ -250,8 +259,14 @@ class Arborescence(PackedStructure):
             reached = up
             for _ in range(length.bit_length()):  # pointers jump twice as far each time
                 reached = reached[reached]
+            crossed = crossing(heads.tolist()) if self.projective else None
             if reached.any():
                 problem = f"token {int(np.argmax(reached > 0))} is on or below a cycle of heads"
+            elif crossed is not None:
+                problem = (
+                    f"it is not projective, its arcs {crossed[0]} and {crossed[1]} cross (leave out"
+                    " such examples, or projective=True)"
+                )
         if problem:
             raise InvalidInputError(
                 f"The output of example {example} is no tree: {problem}.", example=example

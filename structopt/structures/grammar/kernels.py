@@ -15,26 +15,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from structopt.structures.base.k_best_kernels import extend, insert, join
 from structopt.structures.lattice.kernels import common
 
 
 @njit(cache=True, nogil=True)
 def span_number(i, j, length):
     return i * (2 * length - i + 1) // 2 + j - i - 1
-
-
-@njit(cache=True, nogil=True)
-def insert(value, back, row, found, production, split, p, q):
-    # keep a derivation among the best of a row; of equals the one that came first stays ahead
-    best = value[row]
-    r = len(best) - 1
-    while r > 0 and best[r - 1] < found:
-        best[r] = best[r - 1]
-        back[row, r] = back[row, r - 1]
-        r -= 1
-    best[r] = found
-    back[row, r, 0], back[row, r, 1] = production, split
-    back[row, r, 2], back[row, r, 3] = p, q
 
 
 @njit(cache=True, nogil=True)
@@ -77,14 +64,8 @@ def fill(
                     for r in range(left_ptr[left], left_ptr[left + 1]):
                         row, right = at + binary[r, 1], b + binary[r, 2]
                         score = rule_score[binary[r, 0]]
-                        if not top + score + value[right, 0] > value[row, k - 1]:
-                            continue
-                        for p in range(k):
-                            for q in range(k // (p + 1)):
-                                found = value[a + left, p] + score + value[right, q]
-                                if not found > value[row, k - 1]:
-                                    break
-                                insert(value, back, row, found, binary[r, 0], m, p, q)
+                        if top + score + value[right, 0] > value[row, k - 1]:
+                            join(value, back, row, a + left, right, score, binary[r, 0], m)
             if width > 1:
                 for symbol in range(n_symbols):
                     if value[at + symbol, 0] > -np.inf:
@@ -96,11 +77,7 @@ def fill(
                     continue
                 own = (i, j, unary[r, 1], tokens, first, last, span, spans + s, ends, has_spans)
                 score = rule_score[unary[r, 0]] + cost[row] + bonus_of(*own)
-                for p in range(k):
-                    found = value[child, p] + score
-                    if not found > value[row, k - 1]:
-                        break
-                    insert(value, back, row, found, unary[r, 0], -1, p, 0)
+                extend(value, back, row, child, score, unary[r, 0], -1)
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,74 @@
+r"""Projective trees by networkx: all trees, best first, until one has no arcs that cross.
+
+The functions take what those of :mod:`structopt.structures.arborescence.projective_kernels` take.
+
+>>> import numpy as np
+>>> crossing([3, 0, 2]), crossing([2, 0, 2])        # 3 -> 1 and 0 -> 2 cross
+(((3, 1), (0, 2)), None)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, islice
+from typing import Any
+
+import numpy as np
+
+from structopt.arrays import Floats, Ints
+from structopt.structures.arborescence.reference import candidates, decreasing, graph_of
+
+Arc = tuple[int, int]
+
+
+def crossing(heads: Sequence[Any]) -> tuple[Arc, Arc] | None:
+    """Return two arcs (head, token) that cross, or None if the tree is projective."""
+    arcs = [(int(h), m) for m, h in enumerate(heads, 1)]
+    for one, other in combinations(arcs, 2):
+        (a, b), (c, d) = sorted(one), sorted(other)
+        if a < c < b < d or c < a < d < b:
+            return one, other
+    return None
+
+
+def decode(
+    scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, single_root: bool
+) -> tuple[Ints, int]:
+    """Return the best tree of every sentence as arcs, and the first sentence without one or -1."""
+    answer = np.zeros(tokens[-1], dtype=np.int64)
+    for i in range(len(tokens) - 1):
+        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
+        tree = next(_projective(graph, single_root, head), None)
+        if tree is None:
+            return answer, i
+        answer[tokens[i] : tokens[i + 1]] = tree
+    return answer, -1
+
+
+def best_other(
+    scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, gold: Ints,
+    single_root: bool,
+) -> tuple[Ints, Any]:  # fmt: skip
+    """Return the best tree of every sentence other than gold, and where there is none."""
+    answer, missing = gold.copy(), np.zeros(len(tokens) - 1, dtype=bool)
+    for i in range(len(tokens) - 1):
+        own = slice(int(tokens[i]), int(tokens[i + 1]))
+        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
+        two = islice(_projective(graph, single_root, head), 2)
+        other = next((t for t in two if not np.array_equal(t, gold[own])), None)
+        missing[i] = other is None
+        if other is not None:
+            answer[own] = other
+    return answer, missing
+
+
+def k_best(table: Floats, single_root: bool, k: int) -> Ints:
+    """Return the heads of the k best trees as rows, best first (-1 for the root's own)."""
+    graph, head = candidates(table)
+    rows = [[-1, *head[t]] for t in islice(_projective(graph, single_root, head), k)]
+    return np.array(rows, dtype=np.int64).reshape(-1, len(table))
+
+
+def _projective(graph: Any, single_root: bool, head: Ints) -> Iterator[list[int]]:
+    trees = decreasing(graph, single_root)
+    return (tree for tree in trees if crossing(head[tree].tolist()) is None)

@@ -1,4 +1,8 @@
-"""Predict, then optimise: costs that are learned for the path that they lead to.
+"""
+Predict, then optimise
+======================
+
+Predict, then optimise: costs that are learned for the path that they lead to.
 
 The edges of a grid cost what depends on the inputs by a polynomial of high degree, which no linear
 model can predict. Ridge regression is wrong where it is wrong; SPO+ is right where it matters, and

@@ -19,8 +19,12 @@ from sphinx.util import logging
 
 _LOG = logging.getLogger(__name__)
 _FONT = "STIXTwoMath-Regular.ttf"
-_SIZED = re.compile(r"\\[bB]ig(?![lrm]\b|g)")
-"""Sizes without a side, which docutils does not know; to MathML the side makes no difference."""
+_WRITTEN_AS = [
+    (re.compile(r"\\[bB]ig(?![lrm]\b|g)"), r"\\bigl"),  # to MathML the side makes no difference
+    (re.compile(r"\\dots\b"), r"\\ldots"),
+    (re.compile(r"(\\[td]?frac)(\d)(\d)"), r"\1{\2}{\3}"),
+]
+"""What docutils does not know, and what it does."""
 
 
 def to_mathml(latex: str, *, block: bool) -> str:
@@ -29,7 +33,10 @@ def to_mathml(latex: str, *, block: bool) -> str:
     >>> to_mathml(r"w \\ge 0", block=False).count("<mi>w</mi>")
     1
     """
-    text = re.sub(r"\n\s*", "", tex2mathml(_SIZED.sub(r"\\bigl", latex.strip()), as_block=block))
+    latex = latex.strip()
+    for pattern, known in _WRITTEN_AS:
+        latex = pattern.sub(known, latex)
+    text = re.sub(r"\n\s*", "", tex2mathml(latex, as_block=block))
     for bar in ('<mo stretchy="false">|</mo>', "<mo>‖</mo>"):  # of a norm: no room on either side
         text = text.replace(bar, bar.replace("<mo", '<mo lspace="0" rspace="0"'))
     return text.replace("&ApplyFunction;", "\u2061")

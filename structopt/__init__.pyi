@@ -24,6 +24,9 @@ from structopt.structures.cut.structure import GraphCut as GraphCut
 from structopt.structures.markov_net.structure import MarkovNet as MarkovNet
 from structopt.structures.program.structure import BooleanProgram as BooleanProgram
 from structopt.structures.decision.structure import Decision as Decision
+from structopt.structures.ranking.structure import Ranking as Ranking
+from structopt.structures.subset.structure import Subset as Subset
+from structopt.structures.multi_label.structure import MultiLabel as MultiLabel
 from structopt.structures.enumerated.structure import Enumerated as Enumerated
 from structopt.structures.references.structure import References as References
 from structopt.structures.constrain.structure import constrain as constrain
@@ -98,6 +101,7 @@ from structopt.structures.base.shard import Answers as Answers
 from structopt.engines.dataset import DataSet as DataSet
 from structopt.structures.matching.inputs import CandidateEdges as CandidateEdges
 from structopt.structures.base.given import Not as Not
+from structopt.structures.base.orders import Order as Order
 from structopt.testing.audit import Audit as Audit
 from structopt.run.certificate import Certificate as Certificate
 from structopt.run.result import Result as Result

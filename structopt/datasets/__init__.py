@@ -32,6 +32,7 @@ from structopt.datasets.lidar import load_lidar, read_scan
 from structopt.datasets.medpost import TaggedSentence, load_medpost, read_medpost
 from structopt.datasets.nbest import NBestList, load_smt_nbest, read_nbest
 from structopt.datasets.optdigits import load_optdigits, read_optdigits
+from structopt.datasets.rankings import make_rankings, make_rare_items
 from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.segment_signals import make_segment_signals
 from structopt.datasets.sentences import make_sentences
@@ -82,6 +83,8 @@ __all__ = [
     "make_grids",
     "make_knapsacks",
     "make_lattices",
+    "make_rankings",
+    "make_rare_items",
     "make_scaled_clouds",
     "make_segment_signals",
     "make_sentences",

@@ -24,18 +24,16 @@ import scipy.sparse as sp
 from structopt.arrays import (
     Floats,
     Ints,
-    as_floats,
     as_matrix,
-    check_columns,
     check_weights,
     count,
-    first_not_finite,
 )
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import any_costed, plain
 from structopt.structures.base.given import permitted
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.row_inputs import one_row, row_matrix
 from structopt.structures.base.structure import ABILITIES, check_lengths
 from structopt.structures.multiclass.shard import MulticlassShard
 
@@ -69,7 +67,7 @@ class Multiclass(LabelledStructure):
     def fitted(self, X: Any, Y: Any) -> Self:
         """Return a copy that knows the labels, their weights and the dimension."""
         check_lengths(X, Y)
-        matrix = self._matrix(X, None)
+        matrix = row_matrix(X, None)
         fitted = self._with_labels(Y)
         if len(fitted.labels_) < 2:
             raise InvalidInputError(
@@ -82,7 +80,7 @@ class Multiclass(LabelledStructure):
 
     def pack(self, X: Any, Y: Any, start: int = 0) -> MulticlassShard:
         """Return checked rows as a shard."""
-        matrix = self._matrix(X, self.n_inputs_, start)
+        matrix = row_matrix(X, self.n_inputs_, start)
         none = np.zeros(matrix.shape[0], dtype=np.int64)
         if Y is None:
             return MulticlassShard(matrix, none, self.class_weight_, start)
@@ -121,7 +119,7 @@ class Multiclass(LabelledStructure):
         """Return the best label of every row as an integer, its place in ``labels_``."""
         if {"argmax", "joint_features"} & self.overridden():
             return self.labels_.encode(self.predict(X, weights))
-        matrix = self._matrix(X, self.n_inputs_)
+        matrix = row_matrix(X, self.n_inputs_)
         weights, n_labels = check_weights(weights, self.n_features_), len(self.labels_)
         if sp.issparse(matrix):
             scores = InputRows.of(matrix).scores(weights, n_labels)
@@ -132,7 +130,7 @@ class Multiclass(LabelledStructure):
 
     def one(self, x: Any) -> Any:
         """Return x as a matrix of one row."""
-        return x.reshape(1, -1) if sp.issparse(x) else as_floats(x, "x").reshape(1, -1)
+        return one_row(x)
 
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return x in the block of label y, as one sparse row."""
@@ -151,16 +149,3 @@ class Multiclass(LabelledStructure):
 
     def _codes(self, y: Any, example: int | None = None, partial: bool = False) -> Ints:
         return self.labels_.encode([plain(y)], start=example or 0, partial=partial)
-
-    def _matrix(self, X: Any, n_inputs: int | None, start: int = 0) -> Any:
-        rows = isinstance(X, Sequence) and len(X) > 0 and any(sp.issparse(x) for x in X)
-        matrix = as_matrix(sp.vstack([self.one(x) for x in X]) if rows else X)
-        check_columns(matrix, matrix.shape[1] if n_inputs is None else n_inputs, name="X")
-        bad = first_not_finite(matrix)
-        if bad is not None:
-            raise InvalidInputError(
-                f"Input of example {start + bad[0]} holds {bad[2]} in column {bad[1]}: replace or "
-                "drop what is not finite (NaN, inf).",
-                example=start + bad[0],
-            )
-        return matrix

@@ -1,0 +1,1 @@
+"""Sets of labels, with losses of their contingency tables."""

@@ -1,0 +1,1 @@
+"""Sets of items, with losses of their contingency tables."""

@@ -6,9 +6,10 @@ seconds of learning; peers run in processes of their own, without their imports.
 
 ==================  =========================================================================
 ridge, boosting     two stages: `Ridge()`, `GradientBoostingRegressor()` for each part
-SPO+                `DecisionModel`, M3N at C = 1, certified to a relative gap of 1e-2
-SPO+, C chosen      the same for C = 0.01, 0.1, 1, 10 on three quarters of the examples; the
-                    one with the least regret on the last quarter learns from all
+SPO+                `DecisionModel`, M3N with C the mean absolute cost (so that units do not
+                    matter), certified to a relative gap of 1e-2
+SPO+, C chosen      the same for C times 0.01, 0.1, 1, 10 on three quarters of the examples;
+                    the one with the least regret on the last quarter learns from all
 from decisions      `DecisionModel` that sees decisions instead of costs, C = 1, gap 1e-2
 PyEPO               SPO+ by Adam, batches of 32, 640 steps, Gurobi as its solver
 InvOpt              from decisions: its first-order method, as many examples, the same C
@@ -64,6 +65,7 @@ class DecisionBench(Bench):
     only : sequence of str, optional
         Learners.
     C, tol : float
+        Of M3N (times the mean absolute cost, where costs are seen), and the relative gap.
     """
 
     name = "bench-decisions"
@@ -135,14 +137,16 @@ class DecisionBench(Bench):
         if who in ("ridge", "boosting"):
             regressor = GradientBoostingRegressor(random_state=0) if who == "boosting" else None
             return TwoStage(of, regressor).fit(X, costs), {}
-        C = self.C
+        size = float(np.abs(costs).mean()) if who != "from decisions" else 1.0
+        C = self.C * size
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             if who == "SPO+, C chosen":
                 cut = 3 * len(X) // 4
                 given = DecisionModel(of, M3N(), tol=self.tol)
-                path = fit_path(given, X[:cut], costs[:cut], CHOICE)
-                C = CHOICE[int(np.argmax(path.scores(X[cut:], costs[cut:])))]
+                values = [size * factor for factor in CHOICE]
+                path = fit_path(given, X[:cut], costs[:cut], values)
+                C = values[int(np.argmax(path.scores(X[cut:], costs[cut:])))]
             model = DecisionModel(of, M3N(C=C), tol=self.tol)
             if who == "from decisions":
                 model.fit(X, decisions=of.minimize(costs).points)

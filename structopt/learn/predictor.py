@@ -20,9 +20,9 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.learn.explain import Explanation, explain
 from structopt.learn.metrics.scorers import register
 from structopt.learn.outputs import Outputs
+from structopt.learn.shown import examples_of, image_shape, readable
 from structopt.learn.temperature import fit_temperature
 from structopt.parameters import Positive, checked
-from structopt.run.example import Example
 from structopt.run.result import Result
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.structure import Structure, check_lengths
@@ -267,8 +267,9 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
         Y: Any = None,
         *,
         title: str | None = None,
+        inputs: Any = None,
     ) -> None:
-        """Write the run as one HTML file, with the weights by name.
+        """Write what was learned as one HTML file: outputs, scores, weights, certificate, run.
 
         Parameters
         ----------
@@ -278,25 +279,25 @@ class Predictor(BaseEstimator):  # type: ignore[misc]
             first.
         title : str, optional
             Heading of the page.
+        inputs : sequence, optional
+            What readers see of each input: the words of a sequence or its images (parts, rows,
+            columns), a pair of sentences, an image. By default X, where it holds words.
         """
         result = self._run()
         if (X is None) != (Y is None):
             raise InvalidInputError("Give both X and Y, or neither: gold and predicted are shown.")
-        examples = []
-        if X is not None:
-            predicted = self.predict(X)
-            check_lengths(predicted, Y)
-            errors, count = self.structure_.part_errors, self.structure_.part_count
-            examples = [
-                Example(i, gold, given, errors(gold, given), count(gold))
-                for i, (gold, given) in enumerate(zip(Y, predicted, strict=True))
-            ]
+        if inputs is not None and X is None:
+            raise InvalidInputError("inputs are shown with examples: give X and Y, too.")
+        known = self.weight_names()
+        if known is not None and self.named_by_ is None:
+            known = readable(known, image_shape(inputs))
         names.load("write_report")(
             result,
             path,
             title=self._heading() if title is None else title,
-            feature_names=self.weight_names(),
-            examples=examples,
+            feature_names=known,
+            examples=[] if X is None else examples_of(self, X, Y, inputs),
+            settings={"Model": repr(self)},
         )
 
     def save(self, path: str | os.PathLike[str]) -> None:

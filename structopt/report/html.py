@@ -29,11 +29,12 @@ from structopt.errors import InvalidInputError
 from structopt.files import write_atomically
 from structopt.parameters import checked
 from structopt.report.charts import comparison_charts, run_charts, time_chart
-from structopt.report.examples import shown_examples
 from structopt.report.rounds import SCRIPT, Scrubber, round_table
 from structopt.report.series import TimeSplit, joint_bounds
 from structopt.report.table import Table
+from structopt.report.task import task_of
 from structopt.report.template import number, page
+from structopt.report.versions import versions
 from structopt.report.weights import shown_weights
 from structopt.run.certificate import Certificate, contradicts
 from structopt.run.example import Example
@@ -53,6 +54,7 @@ def write_report(
     title: str = "structopt run",
     feature_names: Sequence[object] | None = None,
     examples: Sequence[Example] = (),
+    settings: Mapping[str, str] | None = None,
 ) -> None:
     """Write one run as a self-contained HTML file.
 
@@ -68,6 +70,8 @@ def write_report(
         A name for each weight: anything with a ``str()``, or a tuple of such.
     examples : sequence of Example
         Outputs to show beside what was predicted (`StructuredClassifier.report` gathers them).
+    settings : mapping of str to str, optional
+        What it takes to run it again, by name; the versions of packages are added.
 
     Raises
     ------
@@ -87,7 +91,7 @@ def write_report(
             result=result,
             verdict=verdict(result.certificate),
             why=STATUSES.get(result.status, ""),
-            examples=shown_examples(examples) if examples else None,
+            task=task_of(examples) if examples else None,
             weights=shown_weights(result.weights, feature_names),
             certificate=_certificate(result.certificate),
             scrubber=Scrubber.of(SCRUBBER, {"run": result}, {"run": ROUNDS}),
@@ -99,6 +103,7 @@ def write_report(
             rounds=round_table(ROUNDS, result.history, most=MOST_ROUNDS)
             if result.history
             else None,
+            settings=[*(settings or {}).items(), ("Versions", versions())],
         ),
     )
 
@@ -213,31 +218,25 @@ class Agreement(NamedTuple):
         return cls(certified, len(results), state if math.isfinite(high) else "unknown", low, high)
 
 
-_COMPARISON_COLUMNS = (
-    "Run", "Status", "Objective", "Lower bound", "Gap", "Relative gap", "Certified", "Rounds",
-    "Cuts", "Nonzero weights", "Seconds", "Oracle s", "Lift s", "Solve s", "Other s",
-)  # fmt: skip
-
-
 def comparison_table(results: Mapping[str, Result]) -> Table:
-    """Return one row a run."""
-    rows = []
+    """Return one column a run, so that the table is no wider than a page."""
+    columns: dict[str, dict[str, object]] = {}
     for name, result in results.items():
         c, split = result.certificate, TimeSplit.of(result)
-        rows.append(
-            [
-                name if name == result.solver else f"{name} ({result.solver})",
-                result.status,
-                number(c.primal, 8),
-                number(c.dual, 8),
-                number(c.gap, 3),
-                number(c.relative_gap, 3),
-                "yes" if c.certified else "no",
-                number(len(result.history)),
-                number(result.history[-1].cuts if result.history else 0),
-                number(int(np.count_nonzero(result.weights))),
-                number(result.seconds, 4),
-                *(number(seconds, 4) for _, seconds in split.items()),
-            ]
-        )
-    return Table("Runs beside one another", _COMPARISON_COLUMNS, rows, words=(0, 1))
+        columns[name if name == result.solver else f"{name} ({result.solver})"] = {
+            "Status": result.status,
+            "Certified": "yes" if c.certified else "no",
+            "Objective": number(c.primal, 8),
+            "Lower bound": number(c.dual, 8),
+            "Gap": number(c.gap, 3),
+            "Relative gap": number(c.relative_gap, 3),
+            "Rounds": number(len(result.history)),
+            "Cuts": number(result.history[-1].cuts if result.history else 0),
+            "Nonzero weights": number(int(np.count_nonzero(result.weights))),
+            "Seconds": number(result.seconds, 4),
+        } | {f"{what.capitalize()} seconds": number(s, 4) for what, s in split.items()}
+    rows = [
+        [what, *(column[what] for column in columns.values())]
+        for what in next(iter(columns.values()))
+    ]
+    return Table("Runs beside one another", ["Run", *columns], rows, words=(0,))

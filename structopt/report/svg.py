@@ -32,7 +32,7 @@ INK = {
 } | {f"s{i}": colour for i, colour in enumerate(OKABE_ITO)}
 """Colours of the light theme, by the name of the style sheet's variable."""
 
-TEXT = 14.5
+TEXT = 15.0
 """Size of text in the units of a drawing, which are at least a pixel on a phone."""
 
 _SVG = "{http://www.w3.org/2000/svg}"

@@ -37,6 +37,8 @@ from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.given import held_parts, listed, permitted
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.packed import PackedStructure, check_decoder
+from structopt.structures.base.sketch import Arcs as ArcSketch
+from structopt.structures.base.sketch import parts_of
 from structopt.structures.base.structure import check_lengths
 
 
@@ -157,6 +159,11 @@ class Arborescence(PackedStructure):
         """Return ``(feature, "arc")`` for each weight; features are x0, x1, ... unless named."""
         columns = [f"x{j}" for j in range(self.n_features_)] if inputs is None else inputs
         return [(name, "arc") for name in columns]
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> ArcSketch:
+        """Return the arcs over the words of a sentence."""
+        heads = tuple(_heads(plain(y), partial=True).tolist())
+        return ArcSketch(heads, parts_of(shown, len(heads)))
 
     # ------------------------------------------------------------------ inside
     def _given(self, shard: ArborescenceShard, i: int, told: Any) -> Any:

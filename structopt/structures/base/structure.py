@@ -28,6 +28,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints, count
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.parameters import Parameters
+from structopt.structures.base.costed import plain
 from structopt.structures.base.example_shard import ExampleShard, as_row, check_given
 from structopt.structures.base.oracles import (
     Oracle,
@@ -37,6 +38,7 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.shard import Shard
+from structopt.structures.base.sketch import Sketch, plain_sketch
 
 ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled", "marginals")
 
@@ -125,6 +127,20 @@ class Structure(Parameters):
         if parts == 1 or not isinstance(other, Sequence) or len(other) != parts:
             return parts if self.loss(y, other) > 0 else 0
         return sum(bool(a != b) for a, b in zip(y, other, strict=True))
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Sketch:
+        """Return what an output looks like, for reports (:mod:`structopt.structures.base.sketch`).
+
+        ``shown`` is what a reader should see of the input, where that is not x itself: words,
+        images, names of nodes.
+        """
+        return plain_sketch(x, plain(y), shown)
+
+    def sketches(
+        self, x: Any, gold: Any, predicted: Any, shown: Any = None
+    ) -> tuple[Sketch, Sketch]:
+        """Return the sketches of two outputs that are shown beside one another."""
+        return self.sketch(x, gold, shown), self.sketch(x, predicted, shown)
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:

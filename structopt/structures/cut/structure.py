@@ -30,6 +30,7 @@ from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.costed import in_order, plain
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
+from structopt.structures.base.sketch import Sketch, graph_sketch
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.cut.inputs import LabelledGraph, labels_of, read_graph
 from structopt.structures.cut.search import two_sides
@@ -144,6 +145,14 @@ class GraphCut(LabelledStructure):
         one = str(self.labels_[1])
         rows = [(f"x{j}", one) for j in range(self.n_node_features_)]
         return rows + [(f"e{j}", "agree") for j in range(self.n_edge_features_)]
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Sketch:
+        """Return a picture of cells where nodes stand on a grid, else a label for each node."""
+        graph = self._graph(x)
+        given = plain(y)
+        labels = labels_of(graph, given)
+        grid = given if isinstance(given, np.ndarray) and given.ndim == 2 else shown
+        return graph_sketch(labels, graph.names, np.shape(grid)[:2], shown)
 
     # ------------------------------------------------------------------ inside
     def _part_names(self, x: Any, n: int) -> Sequence[Any]:

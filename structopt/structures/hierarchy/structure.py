@@ -32,6 +32,7 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.packed import check_decoder
+from structopt.structures.base.sketch import Row, parts_of
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.hierarchy.inputs import Forest, as_tree, stack_trees
 from structopt.structures.hierarchy.shard import HierarchyShard
@@ -145,6 +146,18 @@ class Hierarchy(LabelledStructure):
         edge = [f"e{j} " for j in range(self.n_edge_inputs_)] or [""]
         rows = [(c, k) for k in labels for c in columns]
         return rows + [(f"{e}below {j}", k) for j in labels for k in labels for e in edge]
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Row:
+        """Return labels with how deep in the tree their nodes stand."""
+        labels = tuple(self._listed(y))
+        depths: list[int] = []
+        parents = [int(parent) for parent in as_tree(x).parents]
+        for node in range(len(parents)):
+            above, depth = parents[node], 0
+            while above >= 0:
+                above, depth = parents[above], depth + 1
+            depths.append(depth)
+        return Row(labels, parts_of(shown, len(labels)), tuple(depths))
 
     # ------------------------------------------------------------------ inside
     def _stack(

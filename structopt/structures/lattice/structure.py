@@ -35,6 +35,7 @@ import scipy.sparse as sp
 
 from structopt.structures.base.given import held_parts
 from structopt.structures.base.packed import PackedStructure, check_decoder
+from structopt.structures.base.sketch import Path as PathSketch
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.lattice.features import FeatureSpace
 from structopt.structures.lattice.inputs import Lattices, Path, as_list, as_path
@@ -139,6 +140,14 @@ class Lattice(PackedStructure):
     def feature_names(self) -> list[tuple[str, str]] | None:
         """Return ``(name, "")`` for each weight; None if features are vectors."""
         return None if self.names_ is None else [(name, "") for name in self.names_]
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> PathSketch:
+        """Return the path, its words, and the edges that it passes by."""
+        taken = as_path(y)
+        every = [(edge, x.edges[edge].get("label")) for edge in x.edges]
+        steps = tuple((edge[0], edge[1], x.edges[edge].get("label")) for edge in taken)
+        others = tuple((e[0], e[1], word) for e, word in every if e not in set(taken))
+        return PathSketch(steps, others)
 
     # ------------------------------------------------------------------ graphs
     @staticmethod

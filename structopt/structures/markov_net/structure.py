@@ -29,6 +29,7 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import in_order, plain
 from structopt.structures.base.labelled import LabelledStructure
+from structopt.structures.base.sketch import Sketch, graph_sketch
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.markov_net.inputs import (
     Net,
@@ -168,6 +169,11 @@ class MarkovNet(LabelledStructure):
             a, b = (str(self.labels_[int(k)]) for k in np.argwhere(pairs == code)[0])
             names += [(f"e{j}: {a}" if prefix else a, b) for j in range(self.n_edge_inputs_)]
         return names
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Sketch:
+        """Return a picture of cells where nodes stand on a grid, else a label for each node."""
+        names = list(x.nodes)
+        return graph_sketch(labels_of(x, plain(y), 0), names, np.shape(shown)[:2], shown)
 
     # ------------------------------------------------------------------ inside
     def _part_names(self, x: Any, n: int) -> Sequence[Any]:

@@ -30,6 +30,7 @@ from structopt.arrays import Floats
 from structopt.errors import InvalidInputError
 from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.packed import PackedStructure, check_decoder
+from structopt.structures.base.sketch import Links, parts_of
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.losses.part_costs import PartCosts
 from structopt.structures.matching.inputs import (
@@ -157,6 +158,16 @@ class Matching(PackedStructure):
         """Return ``(input, "edge")`` for each weight; inputs are x0, x1, ... unless named."""
         names = [f"x{j}" for j in range(self.n_features_)] if inputs is None else list(inputs)
         return [(name, "edge") for name in names]
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Links:
+        """Return the links between two sides; ``shown`` is a pair of sequences of words."""
+        pair = read_pair(x, (1, 1), None)
+        sides: Any = pair.names or tuple(list(range(n)) for n in pair.shape)
+        place = [{node: k for k, node in enumerate(side)} for side in sides]
+        pairs = frozenset((place[0][i], place[1][j]) for i, j in parted(plain(y))[0])
+        given: Any = sides if shown is None else shown
+        left, right = (parts_of(s, len(n)) or n for s, n in zip(given, sides, strict=True))
+        return Links(pairs, left, right)
 
     # ------------------------------------------------------------------ inside
     def _added(self, pair: Pair, y: Any, gold: Any, example: int) -> Floats:

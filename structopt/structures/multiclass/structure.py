@@ -34,6 +34,7 @@ from structopt.structures.base.given import permitted
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.row_inputs import one_row, row_matrix
+from structopt.structures.base.sketch import Row
 from structopt.structures.base.structure import ABILITIES, check_lengths
 from structopt.structures.multiclass.shard import MulticlassShard
 
@@ -143,6 +144,11 @@ class Multiclass(LabelledStructure):
         """Return ``(input, label)`` for each weight; inputs are x0, x1, ... unless named."""
         names = [f"x{j}" for j in range(self.n_inputs_)] if inputs is None else list(inputs)
         return [(name, str(label)) for label in self.labels_ for name in names]
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Row:
+        """Return one label below the word or the image that it is given to."""
+        known = isinstance(shown, str) or (isinstance(shown, np.ndarray) and shown.ndim > 1)
+        return Row((plain(y),), [shown] if known else None)
 
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
         return [plain(y)]

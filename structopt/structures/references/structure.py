@@ -26,6 +26,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.oracles import best_other
+from structopt.structures.base.sketch import Sketch
 from structopt.structures.base.structure import Structure, check_lengths
 from structopt.structures.lattice.structure import Lattice
 from structopt.structures.losses.part_costs import PartCosts
@@ -118,6 +119,17 @@ class References(Structure):
     def feature_names(self) -> list[tuple[str, str]] | None:
         """Return the inner structure's names."""
         return self.structure.feature_names()
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Sketch:
+        """Return the inner structure's sketch of an output."""
+        return self.structure.sketch(x, y, shown)
+
+    def sketches(
+        self, x: Any, gold: Any, predicted: Any, shown: Any = None
+    ) -> tuple[Sketch, Sketch]:
+        """Show the reference that is nearest to what was predicted."""
+        nearest = min(gold, key=lambda reference: self.structure.loss(reference, predicted))
+        return self.structure.sketches(x, nearest, predicted, shown)
 
     def encode(
         self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0

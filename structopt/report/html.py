@@ -223,7 +223,7 @@ def comparison_table(results: Mapping[str, Result]) -> Table:
     columns: dict[str, dict[str, object]] = {}
     for name, result in results.items():
         c, split = result.certificate, TimeSplit.of(result)
-        columns[name if name == result.solver else f"{name} ({result.solver})"] = {
+        shown: dict[str, object] = {
             "Status": result.status,
             "Certified": "yes" if c.certified else "no",
             "Objective": number(c.primal, 8),
@@ -234,7 +234,9 @@ def comparison_table(results: Mapping[str, Result]) -> Table:
             "Cuts": number(result.history[-1].cuts if result.history else 0),
             "Nonzero weights": number(int(np.count_nonzero(result.weights))),
             "Seconds": number(result.seconds, 4),
-        } | {f"{what.capitalize()} seconds": number(s, 4) for what, s in split.items()}
+        }
+        shown |= {f"{what.capitalize()} seconds": number(s, 4) for what, s in split.items()}
+        columns[name if name == result.solver else f"{name} ({result.solver})"] = shown
     rows = [
         [what, *(column[what] for column in columns.values())]
         for what in next(iter(columns.values()))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from typing import Any
 from xml.etree import ElementTree
 
@@ -63,7 +64,9 @@ def inline_svg(figure: Any, ident: str, *, title: str, description: str = "") ->
 
     buffer = io.StringIO()
     looks = {"svg.fonttype": "none", "svg.hashsalt": ident, "axes.unicode_minus": False}
-    with mpl.rc_context(looks):
+    with mpl.rc_context(looks), warnings.catch_warnings():
+        # only the reader's own fonts matter, text stays text
+        warnings.filterwarnings("ignore", message="Glyph .* missing from")
         figure.savefig(buffer, format="svg", transparent=True, dpi=72, metadata={"Date": None})
     root = ElementTree.fromstring(buffer.getvalue())
     for extra in root.findall(f"{_SVG}metadata"):

@@ -13,6 +13,7 @@ A structure says which one its outputs are (`Structure.sketch`); reports draw it
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -97,11 +98,11 @@ class Boxes(Sketch):
     def claims(self) -> Mapping[Hashable, Any]:
         """Return the label of each span; of several over the same words the n-th is ``(*, n)``."""
         found: dict[Hashable, Any] = {}
+        seen: Counter[tuple[int, int]] = Counter()
         for start, stop, label in self.spans:
-            place: tuple[int, ...] = (start, stop)
-            while place in found:
-                place = (start, stop, len(place) - 1)
-            found[place] = label
+            place = (start, stop)
+            found[(*place, seen[place]) if seen[place] else place] = label
+            seen[place] += 1
         return found
 
 
@@ -152,7 +153,8 @@ def plain_sketch(x: Any, y: Any, shown: Any = None) -> Sketch:
     if isinstance(y, list | tuple) or (array and y.ndim == 1):
         labels = tuple(y.tolist() if array else y)
         own = _words(x) if shown is None else None  # the input may have parts of another kind
-        mine = own if own is not None and len(own) == len(labels) else None
+        read = own is not None and len(own) == len(labels) and all(isinstance(w, str) for w in own)
+        mine = own if read else None
         return Row(labels, mine if shown is None else parts_of(shown, len(labels)))
     return Plain(str(y))
 
@@ -207,8 +209,8 @@ def parts_of(shown: Any, n: int) -> Sequence[Any] | None:
 
 def _words(parts: Any) -> Sequence[Any] | None:
     if isinstance(parts, np.ndarray):
-        if parts.ndim in (3, 4) and parts.dtype.kind in "fiub":
-            return list(parts)  # images
+        if parts.dtype.kind in "fiub":
+            return list(parts) if len(parts) and _is_image(parts[0]) else None
         words = parts.ndim == 1 and parts.dtype.kind in "UO"
         return [str(word) for word in parts] if words else None
     if isinstance(parts, str) or not isinstance(parts, Sequence):
@@ -218,7 +220,7 @@ def _words(parts: Any) -> Sequence[Any] | None:
 
 
 def _word(part: Any) -> Any:
-    if isinstance(part, str) or (isinstance(part, np.ndarray) and part.ndim in (2, 3)):
+    if isinstance(part, str) or _is_image(part):
         return part
     if isinstance(part, Mapping):
         word = next((part[key] for key in _WORD_KEYS if key in part), None)
@@ -227,6 +229,12 @@ def _word(part: Any) -> Any:
     if isinstance(text, str):
         return text
     return part[0] if isinstance(part, tuple) and part and isinstance(part[0], str) else None
+
+
+def _is_image(part: Any) -> bool:
+    """Whether it is an array (rows, columns), or with three or four colours a pixel."""
+    shape = part.shape if isinstance(part, np.ndarray) else ()
+    return len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4))
 
 
 def _is_cell(place: Any) -> bool:

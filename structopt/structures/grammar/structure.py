@@ -30,6 +30,7 @@ import numpy as np
 
 from structopt.errors import InvalidInputError
 from structopt.structures.base.packed import PackedStructure, check_decoder
+from structopt.structures.base.sketch import Boxes, parts_of
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.grammar.inputs import (
     Vocabulary,
@@ -181,6 +182,14 @@ class Grammar(PackedStructure):
         """Return how many brackets are missing, or too many if those are more."""
         gold, found = brackets(y), brackets(other)
         return max(len(gold - found), len(found - gold))
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Boxes:
+        """Return the tree as boxes around its words."""
+        nodes = productions(y)
+        length = nodes[0].stop
+        tokens = split_input(x)[0] if shown is None else shown
+        words = parts_of(tokens, length) or [str(t) for t in range(1, length + 1)]
+        return Boxes(tuple((node.start, node.stop, node.label) for node in nodes), words)
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, label)`` for each weight; tokens' inputs are x0, ... unless named."""

@@ -191,9 +191,11 @@ class DecisionModel(Decider, StructuredClassifier):  # type: ignore[misc]
         Y: Any = None,
         *,
         title: str | None = None,
+        inputs: Any = None,
     ) -> None:
         """Write the run as one HTML file; examples are shown beside their best decisions."""
-        super().report(path, X, None if Y is None else self._check_target(Y), title=title)
+        best = None if Y is None else self._check_target(Y)
+        super().report(path, X, best, title=title, inputs=inputs)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Refuse: a set of decisions may hold functions and graphs; pickle the model."""

@@ -233,7 +233,7 @@ def _word(part: Any) -> Any:
 
 def _is_image(part: Any) -> bool:
     """Whether it is an array (rows, columns), or with three or four colours a pixel."""
-    shape = part.shape if isinstance(part, np.ndarray) else ()
+    shape: tuple[int, ...] = part.shape if isinstance(part, np.ndarray) else ()
     return len(shape) == 2 or (len(shape) == 3 and shape[2] in (3, 4))
 
 

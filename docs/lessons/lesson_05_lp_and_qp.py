@@ -127,7 +127,9 @@ def sparse_weights(Figure, np, so):
         _figure.subplots(1, 2), (squares, absolute), ("M3N", "L1M3N"), strict=True
     ):
         _ax.stem(_found.weights, markerfmt=".", basefmt="0.7")
-        _ax.set(title=f"{_name}: {np.count_nonzero(_found.weights)} of {len(_found.weights)} weights")
+        _ax.set(
+            title=f"{_name}: {np.count_nonzero(_found.weights)} of {len(_found.weights)} weights"
+        )
     _figure
     return absolute, chain, encoded_chains, squares
 
@@ -285,7 +287,9 @@ def check_3(Exercise, mine_3, np, right_3):
             if found is None:
                 return "It returns None so far."
             if abs(found - right_3(alpha, loss, delta)) > 1e-9:
-                return f"Wrong where the largest component of v is {np.abs(alpha @ delta).max():.2f}."
+                return (
+                    f"Wrong where the largest component of v is {np.abs(alpha @ delta).max():.2f}."
+                )
         return True
 
     Exercise(mine_3, right_3, _check)

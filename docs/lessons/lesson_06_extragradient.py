@@ -166,7 +166,9 @@ def the_spiral(Figure, np, track):
     _ax.plot(*np.array(track[:400]).T, "-", lw=0.9, color="#0072b2")
     _ax.axline((3.3, 3.3), slope=1, color="0.7", lw=0.8)
     _ax.plot(*track[-1], "*", ms=13, color="#e69f00", mec="black")
-    _ax.set(xlabel="primal objective", ylabel="dual objective", title="both objectives, step by step")
+    _ax.set(
+        xlabel="primal objective", ylabel="dual objective", title="both objectives, step by step"
+    )
     _ax.figure
     return
 

@@ -120,7 +120,9 @@ def absolute(mo):
 
 @app.cell
 def choose_scale(mo):
-    scale = mo.ui.slider(steps=[0.5, 1.0, 2.0, 3.0, 4.0, 6.0], value=3.0, label="scale", show_value=True)
+    scale = mo.ui.slider(
+        steps=[0.5, 1.0, 2.0, 3.0, 4.0, 6.0], value=3.0, label="scale", show_value=True
+    )
     scale
     return (scale,)
 
@@ -289,7 +291,9 @@ def check_3(Exercise, cloud, learn, mine_3, right_2, right_3, so):
     def _check(B):
         w = learn(4.0, so.StructRMM(1e4, B=float(B)))
         spread = right_2(w, cloud(4.0)[0])
-        return True if 0.45 <= spread <= 0.55 else f"Spread over margin is {spread:.3f} at B = {B:g}."
+        return (
+            True if 0.45 <= spread <= 0.55 else f"Spread over margin is {spread:.3f} at B = {B:g}."
+        )
 
     Exercise(mine_3, right_3, _check)
     return

@@ -202,7 +202,12 @@ def the_path(Figure, X, Y, np, so, train):
     _left, _right = _figure.subplots(1, 2)
     for _k in range(24):
         _relevant = _k % 12 < 3
-        _left.plot(values, weights[:, _k], color="#0072b2" if _relevant else "0.75", lw=1.8 if _relevant else 0.8)
+        _left.plot(
+            values,
+            weights[:, _k],
+            color="#0072b2" if _relevant else "0.75",
+            lw=1.8 if _relevant else 0.8,
+        )
     _left.set(xscale="log", xlabel="C", ylabel="weights (relevant inputs blue)")
     _right.plot(values, path.scores(X[30:], Y[30:]), "o-", color="#009e73")
     _right.set(xscale="log", xlabel="C", ylabel="right on held-out chains")

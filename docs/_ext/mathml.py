@@ -25,6 +25,8 @@ _WRITTEN_AS = [
     (re.compile(r"(\\[td]?frac)(\d)(\d)"), r"\1{\2}{\3}"),
 ]
 """What docutils does not know, and what it does."""
+_BAR = re.compile(r'<mo(?: (?:stretchy="false"|class="mathopen"))*>([|‖])</mo>')
+"""Of a norm or a modulus, written without a size: as high as a letter, no room on either side."""
 
 
 def to_mathml(latex: str, *, block: bool) -> str:
@@ -37,8 +39,7 @@ def to_mathml(latex: str, *, block: bool) -> str:
     for pattern, known in _WRITTEN_AS:
         latex = pattern.sub(known, latex)
     text = re.sub(r"\n\s*", "", tex2mathml(latex, as_block=block))
-    for bar in ('<mo stretchy="false">|</mo>', "<mo>‖</mo>"):  # of a norm: no room on either side
-        text = text.replace(bar, bar.replace("<mo", '<mo lspace="0" rspace="0"'))
+    text = _BAR.sub(r'<mo stretchy="false" lspace="0" rspace="0">\1</mo>', text)
     return text.replace("&ApplyFunction;", "\u2061")
 
 

@@ -150,6 +150,10 @@ def test_pages_show_without_errors_and_fit(browser, address, width, theme):
             " style.color, style.backgroundColor]"
         )
         assert wide <= room, f"{page} is moved sideways"
+        assert not browser.execute_script(
+            "return [...document.querySelectorAll('table.names td')]"
+            ".filter((cell) => cell.scrollWidth > cell.clientWidth).length"
+        ), f"{page}: names run into what is said of them"
         numbers = [sum(map(float, c.strip("rgba()").split(",")[:3])) for c in (ink, paper)]
         assert (numbers[0] > numbers[1]) == (theme == "dark"), page
 

@@ -440,3 +440,19 @@ def cut_cases(rng: np.random.Generator) -> Iterator[Case]:
     weights = np.round(rng.normal(size=fitted.n_features_), 1)
     weights[fitted.nonnegative_weights()] = 1.0
     yield from asked("cut", GraphCut(), GraphCut(decoder="networkx"), X, Y, weights, parts, 2)
+
+
+@case("ranking")
+def ranking_cases(rng: np.random.Generator) -> Iterable[Case]:
+    """Return lists of items in order."""
+    from structopt.lab.bench import oracle_orders
+
+    return oracle_orders.ranking_cases(rng)
+
+
+@case("subset")
+def subset_cases(rng: np.random.Generator) -> Iterable[Case]:
+    """Return a batch of items of which some are in."""
+    from structopt.lab.bench import oracle_orders
+
+    return oracle_orders.subset_cases(rng)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -109,13 +110,20 @@ def marginals_are_sums_over_outputs(case: StructureCase) -> None:
         for i, found in enumerate(case.structure.marginals(case.X, w)):
             score = case.phi[i] @ w
             mass = np.exp(score - score.max())
-            parts = [y if isinstance(y, list | tuple) else [y] for y in case.outputs[i]]
+            parts = [_listed(y) for y in case.outputs[i]]
             truth = np.zeros((len(parts[0]), len(labels)))
             for y, p in zip(parts, mass / mass.sum(), strict=True):
                 for t, label in enumerate(y):
                     truth[t, labels.index(label)] += p
             if not case.near(np.reshape(found, truth.shape), truth):
                 case.wrong(i, w, f"marginals {found}, by enumeration {truth}")
+
+
+def _listed(y: Any) -> list[Any]:
+    """Return the labels of an output, in the order of its parts."""
+    if isinstance(y, Mapping):
+        return list(y.values())
+    return list(y) if isinstance(y, list | tuple) else [y]
 
 
 def _by_owner(relaxed: Any, values: Floats, case: StructureCase) -> Floats:

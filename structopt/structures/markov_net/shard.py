@@ -12,13 +12,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, base_matrix, check_weights
-from structopt.structures.base.label_costs import augmented, paid
-from structopt.structures.base.oracles import Oracle, loss_augmented, worst
+from structopt.errors import IncompatibleError
+from structopt.structures.base.expectations import Expected
+from structopt.structures.base.label_costs import augmented, paid, table
+from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, ranked
 from structopt.structures.markov_net import kernels
 from structopt.structures.markov_net.inputs import Net
+from structopt.structures.markov_net.junction_tree import JunctionTree
 from structopt.structures.markov_net.search import NetSearch
+
+WIDER = "raise width= of MarkovNet, as far as tables of K^(width + 1) numbers are small enough."
+"""What to do where a net is too wide."""
 
 
 class MarkovNetShard(Shard):
@@ -36,6 +42,8 @@ class MarkovNetShard(Shard):
         Number of the first example in messages.
     costs : array of shape (N,) or (N, K), optional
         What a wrong label costs, or each label; by default the class weight of gold.
+    width : int
+        Tree-width up to which nets are answered by a junction tree.
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
@@ -46,7 +54,7 @@ class MarkovNetShard(Shard):
 
     def __init__(
         self, nets: Sequence[Net], golds: Sequence[Ints], class_weight: Floats, pairs: Ints,
-        branch: bool, start: int = 0, costs: Floats | None = None,
+        branch: bool, start: int = 0, costs: Floats | None = None, width: int = 1,
     ) -> None:  # fmt: skip
         self.nets, self.pairs, self.start = list(nets), pairs, start
         self.n_examples, self.n_labels = len(nets), len(class_weight)
@@ -67,7 +75,9 @@ class MarkovNetShard(Shard):
         ends = np.concatenate([[0], np.cumsum(np.repeat([nodes, edges], [n, m]))])
         shape = (n + m, max(nodes, edges))
         self.base = base_matrix(sp.csr_array((numbers, column, ends), shape=shape))
-        self.searches = [NetSearch(net, self.n_labels, branch) for net in nets]
+        self.searches = [
+            NetSearch(net, self.n_labels, branch, width, i) for i, net in enumerate(nets, start)
+        ]
         self.first = (0, n)  # where own nodes and edges begin in base
 
     def part(self, a: int, b: int) -> Self:
@@ -86,7 +96,55 @@ class MarkovNetShard(Shard):
             return self._each(unary, pair, augmented(unary, self.gold, self.cost), pair)
         if oracle is worst:
             return self._each(unary, pair, -unary, -pair)
+        if oracle is best_other:
+            outputs, none = self.gold.copy(), np.zeros(self.n_examples, dtype=bool)
+            for i, tree, own, edges in self._trees("second_best"):
+                found = tree.best_other(unary[own], pair[edges], self.gold[own])
+                none[i] = found is None
+                outputs[own] = outputs[own] if found is None else found
+            return self._compared(unary, pair, outputs, none)
         raise self._unknown(oracle)
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best of every net; ``score`` is infinite where there are fewer."""
+        unary, pair = self._scores(weights)
+        found = [
+            tree.k_best(unary[own], pair[edges], k) for _, tree, own, edges in self._trees("k_best")
+        ]
+        every = ranked(self.gold, self.ends, found)
+        return [self._compared(unary, pair, outputs, none) for outputs, none in every]
+
+    def marginals(self, weights: Floats) -> list[Floats]:
+        """Return the probability of each label at each node, in the order of the graph's nodes."""
+        unary, pair = self._scores(weights)
+        found = []
+        for i, tree, own, edges in self._trees("marginals"):
+            nodes = np.empty((own.stop - own.start, self.n_labels))
+            nodes[self.nets[i].order()] = tree.marginals(unary[own], pair[edges])[0]
+            found.append(nodes)
+        return found
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all labellings, by sum-product on junction trees."""
+        unary, pair = self._scores(weights)
+        raised = augmented(unary, self.gold, loss_weight * self.cost)
+        node, both = np.zeros(unary.shape), np.zeros(pair.shape)
+        gold, gold_both = np.zeros(unary.shape), np.zeros(pair.shape)
+        ends = self.gold[self._ends_of]
+        gold[np.arange(len(gold)), self.gold] = 1.0
+        gold_both[np.arange(len(ends)), ends[:, 0], ends[:, 1]] = 1.0
+        total = 0.0
+        for i, tree, own, edges in self._trees("marginals"):
+            node[own], both[edges], log_z = tree.marginals(raised[own], pair[edges])
+            total += cost[i] * log_z
+            for parts in (node, gold):
+                parts[own] *= cost[i]
+            for parts in (both, gold_both):
+                parts[edges] *= cost[i]
+        at_gold = self._features(gold, gold_both)
+        wrong = float(np.sum(node * table(self.cost, self.gold, self.n_labels)))
+        features = self._features(node, both) - at_gold
+        return Expected(features, wrong, float(total - weights @ at_gold))
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every net's best labels, without the loss."""
@@ -163,20 +221,50 @@ class MarkovNetShard(Shard):
         table = self.edge_inputs @ w[n_labels * d :].reshape(n_pairs, d_edge).T
         return unary, np.ascontiguousarray(table[:, self.pairs])
 
-    def _each(self, unary: Floats, pair: Floats, asked: Floats, asked_pair: Floats) -> Answers:
-        n = self.n_examples
-        outputs = self.gold.copy()
-        loss, score, excess = np.zeros(n), np.zeros(n), np.zeros(n)
+    def _features(self, node: Floats, both: Floats) -> Floats:
+        """Return what marginals of nodes and of pairs at edges give in feature space, summed."""
+        blocks = np.zeros((int(self.pairs.max()) + 1, self.edge_inputs.shape[1]))
+        by_pair = np.einsum("ejk,ed->jkd", both, self.edge_inputs)
+        np.add.at(blocks, self.pairs, by_pair)
+        return np.concatenate([(node.T @ self.node_inputs).ravel(), blocks.ravel()])
+
+    def _own(self, i: int) -> tuple[slice, slice]:
+        """Return the nodes and the edges of a net."""
+        return (
+            slice(int(self.ends[i]), int(self.ends[i + 1])),
+            slice(int(self.edge_ends[i]), int(self.edge_ends[i + 1])),
+        )
+
+    def _trees(self, ability: str) -> Iterator[tuple[int, JunctionTree, slice, slice]]:
+        """Yield every net's number, junction tree, nodes and edges; refuse one that is too wide."""
         for i, search in enumerate(self.searches):
-            a, b = int(self.ends[i]), int(self.ends[i + 1])
-            c, d = int(self.edge_ends[i]), int(self.edge_ends[i + 1])
-            labels, excess[i] = search.best(asked[a:b], asked_pair[c:d])
-            gold, edges = self.gold[a:b], self.nets[i].edges
-            outputs[a:b] = labels
-            loss[i] = paid(self.cost[a:b], gold, labels).sum()
-            score[i] = kernels.score(unary[a:b], pair[c:d], edges, gold) - kernels.score(
-                unary[a:b], pair[c:d], edges, labels
-            )
+            if search.tree is None:
+                raise IncompatibleError(
+                    f"Example {self.start + i} is wider than {search.width}, and {ability!r} is "
+                    f"answered by junction trees only: {WIDER}"
+                )
+            yield i, search.tree, *self._own(i)
+
+    def _each(self, unary: Floats, pair: Floats, asked: Floats, asked_pair: Floats) -> Answers:
+        outputs, excess = self.gold.copy(), np.zeros(self.n_examples)
+        for i, search in enumerate(self.searches):
+            own, edges = self._own(i)
+            outputs[own], excess[i] = search.best(asked[own], asked_pair[edges])
+        return self._compared(unary, pair, outputs, excess=excess)
+
+    def _compared(
+        self, unary: Floats, pair: Floats, outputs: Ints, none: Any = None, excess: Any = None
+    ) -> Answers:
+        """Return outputs with their loss and ``w . delta``, infinite where there is none."""
+        loss, score = np.zeros(self.n_examples), np.zeros(self.n_examples)
+        for i in range(self.n_examples):
+            own, edges = self._own(i)
+            gold, labels = self.gold[own], outputs[own]
+            given = (unary[own], pair[edges], self.nets[i].edges)
+            loss[i] = paid(self.cost[own], gold, labels).sum()
+            score[i] = kernels.score(*given, gold) - kernels.score(*given, labels)
+        if none is not None:
+            score[none] = np.inf
         return Answers(outputs, loss, score, excess=excess)
 
 

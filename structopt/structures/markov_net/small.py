@@ -14,7 +14,7 @@ from structopt.structures.markov_net.structure import MarkovNet
 
 
 def small(rng: np.random.Generator) -> Small:
-    """Return two graphs, forests or with cycles, relaxed or branched on, directed or not."""
+    """Return two graphs, forests or with cycles: relaxed, branched on, or of bounded width."""
     whole, directed, forest, branch = (bool(b) for b in rng.integers(2, size=4))
     K, d_edge = int(rng.integers(1, 4)), int(rng.integers(1, 3))
 
@@ -51,8 +51,9 @@ def small(rng: np.random.Generator) -> Small:
 
     X = [draw() for _ in range(2)]
     Y = [{v: int(rng.integers(K)) for v in x.nodes} for x in X]
-    structure = MarkovNet(labels=list(range(K)), branch=branch)
-    exact = branch or all(nx.is_forest(nx.Graph(x)) for x in X)
+    width = int(rng.choice([1, 1, 4]))
+    structure = MarkovNet(labels=list(range(K)), branch=branch, width=width)
+    exact = branch or width == 4 or all(nx.is_forest(nx.Graph(x)) for x in X)
     return Small(structure, X, Y, outputs, features, loss, exact=exact, tol=1e-7)
 
 

@@ -3,9 +3,10 @@ r"""A label for every node of a graph, with weights on pairs of neighbouring lab
     score(y) = sum_s W[y_s] . x_s + sum_{st} T[y_s, y_t] . x_st,
     loss(gold, y) = sum_s class_weight[gold_s] * [y_s != gold_s].
 
-x is a networkx graph of any shape. On forests every answer is exact. On graphs with cycles decoding
-is NP-hard; the relaxation over the local polytope gives a labelling and a bound, which certificates
-count in full: they stay valid, and their gap says what the relaxation left open.
+x is a networkx graph of any shape. On graphs whose tree-width is at most `width` (by default 1:
+forests) every answer is exact, by a junction tree. On others decoding is NP-hard; the relaxation
+over the local polytope gives a labelling and a bound, which certificates count in full: they stay
+valid, and their gap says what the relaxation left open.
 
 >>> import networkx as nx, numpy as np, structopt as so
 >>> x = nx.cycle_graph(4)
@@ -27,6 +28,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count
 from structopt.structures.base.costed import in_order, plain
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.sketch import Sketch, graph_sketch
@@ -40,7 +42,8 @@ from structopt.structures.markov_net.inputs import (
     node_inputs,
     read_net,
 )
-from structopt.structures.markov_net.shard import MarkovNetShard
+from structopt.structures.markov_net.junction_tree import decomposed
+from structopt.structures.markov_net.shard import WIDER, MarkovNetShard
 
 
 class MarkovNet(LabelledStructure):
@@ -58,10 +61,16 @@ class MarkovNet(LabelledStructure):
     branch : bool
         Whether to answer exactly where the relaxation is fractional, by branch and bound (HiGHS).
         Its time can grow without limit on large graphs.
+    width : int
+        The tree-width, as found by networkx' heuristics, up to which graphs are answered by
+        junction trees: exactly, and in every question but slack rescaling. Their tables have
+        K^(width + 1) entries.
 
     Attributes
     ----------
     labels_ : LabelSet
+    wide_ : bool
+        Whether a training graph is wider, so that there are `argmax` and `argmin` only.
     n_features_ : int
         K weights for each input of a node; for each input of an edge K (K + 1) / 2 in undirected
         graphs (a pair of labels has no order), K^2 in directed ones.
@@ -71,11 +80,13 @@ class MarkovNet(LabelledStructure):
     Outputs may also be given as sequences, in the order of ``x.nodes``.
     """
 
-    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin"})
+    offers: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "argmin", "second_best", "k_best", "marginals"}
+    )
 
     n_edge_inputs_: int
     directed_: bool
-    cyclic_: bool
+    wide_: bool = True
 
     def __init__(
         self,
@@ -85,12 +96,14 @@ class MarkovNet(LabelledStructure):
         node: str = "x",
         edge: str = "x",
         branch: bool = False,
+        width: Count = 1,
     ) -> None:
         self.labels = labels
         self.cost = loss
         self.node = node
         self.edge = edge
         self.branch = branch
+        self.width = width
 
     # ------------------------------------------------------------------ fitting and encoding
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
@@ -99,7 +112,6 @@ class MarkovNet(LabelledStructure):
         pairs = enumerate(zip(X, Y, strict=True))
         fitted = self._with_labels([labels_of(x, plain(y), i) for i, (x, y) in pairs])
         fitted.directed_ = bool(X[0].is_directed())
-        fitted.cyclic_ = not all(map(is_forest, X))
         first = next((x for x in X if x.number_of_edges()), X[0])
         fitted.n_inputs_ = node_inputs(X[0], X[0].nodes, self.node, 0).shape[1]
         fitted.n_edge_inputs_ = edge_inputs(first, self.edge, 1, 0).shape[1]
@@ -107,6 +119,7 @@ class MarkovNet(LabelledStructure):
         fitted.n_features_ = (
             len(fitted.labels_) * fitted.n_inputs_ + n_pairs * fitted.n_edge_inputs_
         )
+        fitted.wide_ = not all(is_forest(x) or _within(x, self.width) for x in X)
         return fitted
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> MarkovNetShard:
@@ -123,8 +136,19 @@ class MarkovNet(LabelledStructure):
             stacked = np.concatenate(codes)
             golds = [stacked[own] for own in order]
             costs = self._costs(given, stacked, start)[np.concatenate(order)]
-        options = (self.class_weight_, self._pairs(), bool(self.branch), start, costs)
+        options = (self.class_weight_, self._pairs(), bool(self.branch), start, costs, self.width)
         return MarkovNetShard(nets, golds, *options)
+
+    def abilities(self) -> frozenset[str]:
+        """Return the questions it can answer: all offered where no training graph is too wide."""
+        mine = super().abilities()
+        return mine & {"argmax", "argmin"} if self.wide_ else mine
+
+    def why_not(self, ability: str) -> str:
+        """Return why an ability is missing."""
+        if self.wide_ and ability in self.offers - {"argmax", "argmin"}:
+            return f"Some training graph is wider than {self.width}: {WIDER}"
+        return super().why_not(ability)
 
     def held(self, X: Any, given: Any, shard: Any) -> Any:
         """Return which label each node may have, in the order of the nets."""
@@ -153,10 +177,11 @@ class MarkovNet(LabelledStructure):
         return sp.csr_array(np.concatenate([nodes.ravel(), edges.ravel()])[None, :])
 
     def note(self) -> str:
-        """Return that graphs with cycles are relaxed, if they are."""
-        if self.branch or not self.cyclic_:
+        """Return that graphs are relaxed, if they are."""
+        if self.branch or not self.wide_:
             return ""
-        return "graphs with cycles are relaxed; the primal value counts what that leaves open"
+        graphs = "graphs with cycles" if self.width == 1 else f"graphs wider than {self.width}"
+        return f"{graphs} are relaxed; the primal value counts what that leaves open"
 
     def feature_names(self) -> list[tuple[str, str]]:
         """Return ``(input, label)`` for nodes, then ``(label, label)`` for edges.
@@ -213,6 +238,13 @@ class MarkovNet(LabelledStructure):
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
         labels = plain(y)
         return super()._listed(labels.values() if isinstance(labels, Mapping) else labels, example)
+
+
+def _within(x: Any, width: int) -> bool:
+    """Return whether bags of a graph are found that are small enough."""
+    place = {node: s for s, node in enumerate(x.nodes)}
+    edges = np.array([[place[u], place[v]] for u, v in x.edges], dtype=np.int64).reshape(-1, 2)
+    return decomposed(len(place), edges, width) is not None
 
 
 def _starts(sizes: list[int]) -> Any:

@@ -9,16 +9,20 @@ import networkx as nx
 import numpy as np
 import pytest
 from enumeration import optimum, solve
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.markov_net import search as markov_net_search
 from structopt.structures.markov_net.small import small
+from structopt.testing import structure_oracles as oracles
 from structopt.testing.structure_case import StructureCase
 from structopt.testing.structure_shards import (
     shard_answers_are_brute_force,
     shard_argmax_is_brute_force,
 )
+from structopt.testing.structure_sums import expectations_are_sums_over_outputs
 
 
 def test_messages_alone_give_bounds(monkeypatch):
@@ -130,3 +134,86 @@ def test_what_cannot_be_used_is_refused_by_name():
         fitted.encode([wide], ["aaa"])
     with pytest.raises(IncompatibleError, match="'second_best'"):
         so.StructuredClassifier(so.MarkovNet(labels="ab"), so.LPStruct()).fit([x], [y])
+
+
+# ------------------------------------------------------------------ bounded tree-width
+def skip_chain(x):
+    """A sequence as a graph with edges between neighbours and between those two apart."""
+    graph = nx.DiGraph()
+    for t, row in enumerate(x):
+        graph.add_node(t, x=row)
+        for before in (1, 2):
+            if t >= before:
+                graph.add_edge(t - before, t, x=np.eye(2)[before - 1])
+    return graph
+
+
+def test_a_skip_chain_is_a_second_order_chain():
+    rng = np.random.default_rng(3)
+    X = [rng.standard_normal((n, 2)) for n in (1, 2, 3, 6, 9)]
+    Y = [rng.integers(3, size=len(x)).tolist() for x in X]
+    chain = so.SecondOrderChain(range(3)).fitted(X, Y)
+    graphs = [skip_chain(x) for x in X]
+    net = so.MarkovNet(range(3), width=2).fitted(graphs, Y)
+    assert net.abilities() == chain.abilities()
+    w = rng.standard_normal(net.n_features_)
+    both = w[6:].reshape(3, 3, 2)  # of pairs, next to each other and two apart
+    triples = np.broadcast_to(both[:, None, :, 1], (3, 3, 3))
+    v = np.concatenate([w[:6], both[:, :, 0].ravel(), triples.ravel()])
+    one, other = net.encode(graphs, Y), chain.encode(X, Y)
+    for oracle in (so.loss_augmented, so.oracles.best_other, so.oracles.worst):
+        a, b = one.ask(oracle, w), other.ask(oracle, v)
+        np.testing.assert_allclose(a.loss, b.loss)
+        np.testing.assert_allclose(a.score, b.score, atol=1e-9)
+        assert not np.any(a.excess)
+    for a, b in zip(net.marginals(graphs, w), chain.marginals(X, v), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9)
+    five = [list(y.values()) for y in net.k_best(graphs[4], w, 5)]
+    assert five == chain.k_best(X[4], v, 5)
+    rate = np.ones(len(X))
+    a, b = one.expected(w, 0.5, rate), other.expected(v, 0.5, rate)
+    assert a.log_partition == pytest.approx(b.log_partition)
+    assert a.loss == pytest.approx(b.loss)
+
+
+@settings(max_examples=8, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32 - 1))
+def test_within_their_width_nets_are_answered_as_by_enumeration(seed):
+    made = replace(small(np.random.default_rng(seed)), exact=True)
+    made.structure.set_params(branch=False, width=4)
+    case = StructureCase(made, seed % 100)
+    assert not case.structure.wide_
+    shard_answers_are_brute_force(case)
+    oracles.k_best_is_brute_force(case)
+    oracles.second_best_is_brute_force(case)
+    expectations_are_sums_over_outputs(case)
+
+
+def test_what_is_wider_than_stated_is_relaxed_or_refused():
+    rng = np.random.default_rng(0)
+    X, Y, _ = drawn(rng, nx.complete_graph(4), n=2)
+    wide, exact = (so.MarkovNet([0, 1], width=w).fitted(X, Y) for w in (2, 3))
+    w = np.append(np.zeros(4), [-1.0, 0.0, -1.0])  # neighbours like to differ
+    assert wide.encode(X, Y).argmax(w).excess.min() > 0.5
+    assert not np.any(exact.encode(X, Y).argmax(w).excess)
+    assert "wider than 2 are relaxed" in wide.note()
+    assert exact.note() == ""
+    assert sorted(wide.abilities()) == ["argmax", "argmin"]
+    assert "raise width= of MarkovNet" in wide.why_not("k_best")
+    tree = nx.path_graph(3)
+    nx.set_node_attributes(tree, [0.0, 0.0], "x")
+    mixed = so.MarkovNet([0, 1]).fitted([tree], [[0, 0, 1]])
+    with pytest.raises(IncompatibleError, match="Example 1 is wider than 1, and 'marginals'"):
+        mixed.marginals([tree, X[0]], w)
+    with pytest.raises(IncompatibleError, match="wider than 2"):
+        so.StructuredClassifier(so.MarkovNet([0, 1], width=2), so.LPStruct()).fit(X, Y)
+    result = so.StructuredClassifier(so.MarkovNet([0, 1], width=3), so.LPStruct()).fit(X, Y).result_
+    assert result.certificate.certified
+    with pytest.raises(InvalidInputError, match="width must be an integer >= 1; got 0"):
+        so.MarkovNet([0, 1], width=0).fitted(X, Y)
+    many = so.MarkovNet(range(500), width=3).fitted(X, Y)
+    with pytest.raises(
+        InvalidInputError, match=r"a table of 500\^4 numbers: .* at most 1"
+    ) as error:
+        many.encode(X, Y, start=5).argmax(np.zeros(many.n_features_))
+    assert error.value.example == 5

@@ -293,6 +293,27 @@ def segment_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield from asked("segments", fast, slow, X, Y, weights, 200)
 
 
+@case("markov-net")
+def markov_net_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield 3 grids of 5 x 5 nodes and 3 labels, by junction trees and by branch and bound."""
+    import networkx as nx
+
+    from structopt.structures.markov_net.structure import MarkovNet
+
+    X = [nx.grid_2d_graph(5, 5) for _ in range(3)]
+    for x in X:
+        nx.set_node_attributes(x, {v: rng.normal(size=2) for v in x}, "x")
+    Y, weights = [rng.integers(3, size=25) for _ in X], rng.normal(size=6 + 6)
+    contenders = {}
+    for who, given in ((OURS, {"width": 6}), ("HiGHS", {"branch": True})):
+        shard = MarkovNet(range(3), **given).fitted(X, Y).encode(X, Y)
+        contenders[who] = Contender(
+            partial(shard.ask, loss_augmented, weights),
+            lambda found: float(np.sum(found.loss - found.score)),
+        )
+    yield Case("grid 5 x 5", "loss-augmented argmax", 75, contenders)
+
+
 @case("hierarchy")
 def hierarchy_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield 10 random trees of 30 nodes, 12 labels and inputs."""

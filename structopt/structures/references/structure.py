@@ -60,15 +60,16 @@ class References(Structure):
                     "[y] or [y1, y2, ...].",
                     example=i,
                 )
-        if "k_best" not in self.structure.abilities():
-            raise IncompatibleError(
-                f"References needs 'k_best'; {type(self.structure).__name__} offers "
-                f"{sorted(self.structure.abilities())}."
-            )
         fitted = copy.copy(self)
         first = [y for references in Y for y in references]
         inputs = [x for x, references in zip(X, Y, strict=True) for _ in references]
         fitted.structure = self.structure.fitted(inputs, first)
+        offered = fitted.structure.abilities()  # which may depend on the data
+        if "k_best" not in offered:
+            raise IncompatibleError(
+                f"References needs 'k_best'; {type(self.structure).__name__} offers "
+                f"{sorted(offered)}. {fitted.structure.why_not('k_best')}".strip()
+            )
         fitted.n_features_ = fitted.structure.n_features_
         return fitted
 

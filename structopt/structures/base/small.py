@@ -42,6 +42,8 @@ class Small:
         Whether answers are optimal, or only within the `excess` that a shard reports.
     tol : float
         Relative rounding of the structure's own solver.
+    any_gold : bool
+        Whether any output could be gold; not where gold says more than an output does.
     """
 
     structure: Structure
@@ -53,6 +55,7 @@ class Small:
     ordered: str = ""
     exact: bool = True
     tol: float = 1e-9
+    any_gold: bool = True
 
 
 def numbers(rng: np.random.Generator, whole: bool, *shape: int) -> Floats:

@@ -59,4 +59,4 @@ def small(rng: np.random.Generator) -> Small:
                  for values in (by_rank, sorted(by_rank, reverse=True))]  # fmt: skip
         return float(1.0 - gains[0] / gains[1])
 
-    return Small(Ranking(loss), X, Y, outputs, features, paid)
+    return Small(Ranking(loss), X, Y, outputs, features, paid, any_gold=False)

@@ -14,7 +14,7 @@ from structopt.errors import InvalidInputError
 from structopt.run.example import Example
 from structopt.structures.base.structure import check_lengths
 
-_UNNAMED = re.compile(r"([xe])(\d+)(.*)", flags=re.DOTALL)
+_UNNAMED = re.compile(r"(begin |end |)([xe])(\d+)(.*)", flags=re.DOTALL)
 
 
 def readable(
@@ -34,12 +34,12 @@ def readable(
         found = _UNNAMED.fullmatch(name)
         if found is None:
             return name
-        kind, place, rest = found[1], int(found[2]), found[3]
+        before, kind, place, rest = found[1], found[2], int(found[3]), found[4]
         if kind == "e":
-            return f"edge input {place}{rest}"
+            return f"{before}edge input {place}{rest}"
         if shape is not None and place < shape[0] * shape[1]:
-            return f"pixel ({place // shape[1] + 1}, {place % shape[1] + 1}){rest}"
-        return f"input {place}{rest}"
+            return f"{before}pixel ({place // shape[1] + 1}, {place % shape[1] + 1}){rest}"
+        return f"{before}input {place}{rest}"
 
     return [(said(feature), label) for feature, label in names]
 

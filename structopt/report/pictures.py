@@ -20,9 +20,10 @@ from markupsafe import Markup
 
 from structopt.report.drawings import KEY, draw_arcs, draw_links, draw_path, fits
 from structopt.report.images import image, label_map
-from structopt.report.template import clean
+from structopt.report.template import clean, plain_number
 from structopt.structures.base.sketch import (
     Arcs,
+    Bag,
     Boxes,
     Grid,
     Links,
@@ -98,7 +99,8 @@ _LEGENDS = {
     "row": _TAGS,
     "outline": "Beside each node stands its gold label, and ✗ with what was predicted instead.",
     "boxes": "Boxes marked ✗ are not among the gold ones.",
-    "order": "Marked items are not where gold has them.",
+    "order": "Marked items stand where gold has others; in brackets their relevance.",
+    "bag": "Of each label whether it is right, missed or wrong.",
 }
 
 
@@ -163,13 +165,24 @@ def _boxes(ident: str, gold: Boxes, predicted: Boxes, codes: Codes) -> Picture |
 
 
 def _order(ident: str, gold: Order, predicted: Order, codes: Codes) -> Picture | None:
-    places = {item: rank for rank, item in enumerate(gold.items)}
+    best = [gold.grades[k] if gold.grades else k for k in gold.items]
     lists = [
-        [(_item(s, item), places.get(item) != rank) for rank, item in enumerate(s.items)]
+        [(_item(s, k), (s.grades[k] if s.grades else k) != wanted)
+         for k, wanted in zip(s.items, best, strict=False)]
         for s in (gold, predicted)
-    ]
+    ]  # fmt: skip
     return Picture("order", gold=lists[0][:MOST_PARTS], predicted=lists[1][:MOST_PARTS],
                    left_out=max(0, len(gold.items) - MOST_PARTS))  # fmt: skip
+
+
+def _bag(ident: str, gold: Bag, predicted: Bag, codes: Codes) -> Picture | None:
+    every = list(dict.fromkeys([*gold.items, *predicted.items]))
+    states = [
+        ("right" if k in predicted.items else "missed") if k in gold.items else "wrong"
+        for k in every
+    ]
+    named = [(clean(k), codes.get(str(k), 0), s) for k, s in zip(every, states, strict=True)]
+    return Picture("bag", named[:MOST_PARTS], left_out=max(0, len(named) - MOST_PARTS))
 
 
 _KINDS: dict[type[Sketch], Callable[[str, Any, Any, Codes], Picture | None]] = {
@@ -180,6 +193,7 @@ _KINDS: dict[type[Sketch], Callable[[str, Any, Any, Codes], Picture | None]] = {
     Path: _path,
     Boxes: _boxes,
     Order: _order,
+    Bag: _bag,
 }
 
 
@@ -195,8 +209,8 @@ def _label(label: Any) -> str:
 
 
 def _item(order: Order, item: Any) -> str:
-    named = order.names is not None and isinstance(item, int) and item < len(order.names)
-    return str(clean(order.names[item] if named and order.names is not None else item))
+    name = clean(item if order.names is None else order.names[item])
+    return name if order.grades is None else f"{name} ({plain_number(order.grades[item])})"
 
 
 def _nested(sketch: Boxes, known: Any, codes: Codes) -> list[Any]:

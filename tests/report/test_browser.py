@@ -2,6 +2,7 @@
 
 import shutil
 
+import numpy as np
 import pytest
 
 import structopt as so
@@ -9,7 +10,11 @@ from structopt.lab.compare.cases import DATA, FORMULATIONS, Case
 from structopt.lab.compare.compare import compare
 from structopt.lab.compare.runs import run_cases
 from structopt.lab.compare.sets import training
-from structopt.report.html import comparison
+from structopt.report.html import comparison, write_report
+from structopt.run.certificate import Certificate
+from structopt.run.example import Example
+from structopt.run.result import Result
+from structopt.structures.base.sketch import Arcs, Boxes, Grid, Links, Order, Path, Plain, Row
 
 MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
 try:
@@ -20,8 +25,6 @@ except ImportError:
     MISSING.append("selenium")
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=f"not installed: {', '.join(MISSING)}")
-
-THEMES = ("light", "dark")
 
 # The WCAG contrast of every piece of text with what lies behind it; those below 4.5.
 FAINT = """
@@ -51,6 +54,27 @@ return faint;
 """
 
 
+# Every piece of text that is smaller than 14 pixels on the screen.
+SMALL = """
+const small = [];
+const walk = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+for (let node; (node = walk.nextNode());) {
+  const e = node.parentElement;
+  if (!node.data.trim() || ["SCRIPT", "STYLE", "TITLE", "DESC"].includes(e.tagName.toUpperCase()))
+    continue;
+  let size = parseFloat(getComputedStyle(e).fontSize);
+  if (e.closest("svg")) {
+    const m = e.getScreenCTM();
+    size *= Math.hypot(m.a, m.b);
+  }
+  if (size < 13.99) small.push([node.data.trim(), size]);
+}
+return small;
+"""
+
+BAD = "<script>window.executed = 1</script><img src=x onerror='window.executed = 2'>\"'>&amp; שלום"
+
+
 @pytest.fixture(scope="module")
 def browser():
     options = webdriver.ChromeOptions()
@@ -76,6 +100,7 @@ def pages(model, tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     fitted, X, Y = model
     fitted.report(folder / "run.html", X, Y)
+    hostile(folder / "hostile.html")
     given = DATA["chain CRF"](True)
     case = Case("M3N", "chain CRF", FORMULATIONS["M3N"](), given, ("ascent", "osqp"))
     (problem,) = run_cases([case], 1e-2, 20.0)
@@ -83,8 +108,38 @@ def pages(model, tmp_path_factory):
     beside.write_bytes(comparison(problem.results, title="beside"))
     done = compare(training(["M3N"], ["chain CRF"], quick=True), ["ascent", "highs", "SCS"])
     done.write(folder)
-    names = {"run": folder / "run.html", "beside": beside, "comparison": folder / "compare.html"}
+    names = {"run": folder / "run.html", "beside": beside, "comparison": folder / "compare.html",
+             "hostile": folder / "hostile.html"}  # fmt: skip
     return names, problem, done
+
+
+def hostile(path):
+    """Write a page whose title, words, labels, names and notes would all like to be run."""
+    tree = [
+        f"{BAD}{'long' * 30}",
+        *["the", "old", "grey", "dog", "of", "our", "neighbour", "saw", "a", "cat"],
+    ]
+    heads = tuple(range(len(tree)))
+    long = "x" * 300
+    pairs = [
+        (Row((BAD, "b", long), (BAD, long, "c")), Row(("b", BAD, "b"), (BAD, long, "c"))),
+        (Row((3, 1), list(np.eye(16).reshape(2, 8, 16))), Row((3, BAD))),
+        (Arcs(heads, tree), Arcs((*heads[1:], 0), tree)),
+        (
+            Links(frozenset({(0, 1)}), [BAD, long], [BAD, "y"]),
+            Links(frozenset({(1, 1)}), "ab", "xy"),
+        ),
+        (Boxes(((0, 2, BAD), (1, 2, "N")), (BAD, long)), Boxes(((0, 1, long),), (BAD, long))),
+        (Grid(((BAD, "b"),) * 2, np.eye(2)), Grid((("b", "b"),) * 2)),
+        (Path((("s", "a", BAD), ("a", "t", long))), Path((("s", "t", BAD),))),
+        (Order((0, 1), (BAD, long)), Order((1, 0), (BAD, long))),
+        (Plain(BAD), Plain(long)),
+    ]
+    shown = [Example(i, BAD, BAD, 1, 2, pair) for i, pair in enumerate(pairs)]
+    proof = Certificate(2.0, 1.0, 0.1, note=BAD)
+    run = Result(np.array([1.0, -2.0, 0.5]), proof, (), "stalled", 1.0, BAD)
+    features = [(BAD, BAD), (long, BAD), ("c", long)]
+    write_report(run, path, title=BAD, feature_names=features, examples=shown, settings={BAD: BAD})
 
 
 def load(browser, path, theme="light"):
@@ -106,7 +161,8 @@ def scrub(browser, ident, round_number):
 def live(browser, ident):
     """Return the numbers of the live table by column, one dict a run."""
     box = browser.find_element(By.ID, ident)
-    head = [h.text for h in box.find_elements(By.CSS_SELECTOR, "thead th")]
+    # of one run the names stand in the cells, the head is not displayed
+    head = [h.get_attribute("textContent") for h in box.find_elements(By.CSS_SELECTOR, "thead th")]
     rows = []
     for row in box.find_elements(By.CSS_SELECTOR, "tbody tr"):
         cells = row.find_elements(By.CSS_SELECTOR, "th, td")
@@ -132,10 +188,18 @@ def same(shown, record):
     }
 
 
-@pytest.mark.parametrize("theme", THEMES)
-@pytest.mark.parametrize("which", ["run", "beside", "comparison"])
-def test_page_loads_without_errors_and_can_be_read(browser, pages, which, theme):
+def resize(browser, width):
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 1600, "deviceScaleFactor": 1, "mobile": width < 500},
+    )
+
+
+@pytest.mark.parametrize(("theme", "width"), [("light", 375), ("dark", 1280)])
+@pytest.mark.parametrize("which", ["run", "hostile", "beside", "comparison"])
+def test_page_loads_without_errors_and_can_be_read(browser, pages, which, theme, width):
     browser.get_log("browser")
+    resize(browser, width)
     load(browser, pages[0][which], theme)
     assert browser.get_log("browser") == []
     assert browser.execute_script(FAINT) == []
@@ -143,10 +207,37 @@ def test_page_loads_without_errors_and_can_be_read(browser, pages, which, theme)
     assert (dark == "rgb(20, 23, 27)") == (theme == "dark")
     for control in browser.find_elements(By.TAG_NAME, "input"):
         assert control.accessible_name == "Round"
-    width, wide = browser.execute_script(
+    long, wide = browser.execute_script(
         "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
     )
-    assert width <= wide  # nothing but tables scrolls sideways
+    assert long <= wide  # nothing but tables scrolls sideways
+    assert browser.execute_script(SMALL) == []
+    assert browser.execute_script("return window.executed") is None
+    resize(browser, 1280)
+
+
+def test_a_page_fits_on_paper(browser, pages):
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print"})
+    resize(browser, 794)  # A4 at 96 dots an inch
+    try:
+        browser.get(pages[0]["run"].as_uri())
+        width, wide = browser.execute_script(
+            "return [document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+        )
+        assert width <= wide
+        assert not browser.find_element(By.CSS_SELECTOR, ".control").is_displayed()
+    finally:
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": ""})
+        resize(browser, 1280)
+
+
+def test_every_region_that_scrolls_is_reached_by_the_keyboard(browser, pages):
+    load(browser, pages[0]["hostile"])
+    for region in browser.find_elements(By.CSS_SELECTOR, ".scroll"):
+        assert region.get_attribute("tabindex") == "0"
+        assert region.accessible_name
+    for picture in browser.find_elements(By.CSS_SELECTOR, "img, svg[role=img]"):
+        assert picture.accessible_name
 
 
 def test_the_scrubber_shows_each_round_of_the_result(browser, model, pages):

@@ -14,7 +14,7 @@ from structopt.report.pictures import picture_of
 from structopt.report.scores import Counts, label_table
 from structopt.report.task import task_of
 from structopt.run.example import Example
-from structopt.structures.base.sketch import Arcs, Boxes, Grid, Links, Order, Path, Plain, Row
+from structopt.structures.base.sketch import Arcs, Bag, Boxes, Grid, Links, Order, Path, Plain, Row
 
 STRUCTURES = names.of_kind("structure")
 
@@ -41,7 +41,7 @@ def test_every_structure_shows_its_outputs(entry):
                     assert gold.claims() == given.claims()
                 codes = dict.fromkeys(Counts.of([(gold, given)]).labels, 0)
                 kinds.add(picture_of("e", gold, given, codes).kind)
-    assert kinds <= {"row", "outline", "grid", "drawing", "boxes", "order", "plain"}
+    assert kinds <= {"row", "outline", "grid", "drawing", "boxes", "order", "bag", "plain"}
 
 
 PAIRS = {
@@ -63,6 +63,8 @@ PAIRS = {
         Path((("s", "t", HOSTILE),), (("s", "a", "the"), ("a", "t", None))),
     ),
     "order": (Order((0, 1, 2), ("x", HOSTILE, "z")), Order((1, 0, 2), ("x", "y", "z"))),
+    "graded": (Order((1, 0), None, (0.0, 1.5)), Order((0, 1), None, (0.0, 1.5))),
+    "bag": (Bag(("a", HOSTILE)), Bag(("a", "b"))),
     "plain": (Plain("a < b"), Plain(HOSTILE)),
     "other kinds": (Row(("a",)), Plain("a")),
     "other lengths": (Row(("a", "b")), Row(("a",))),

@@ -120,14 +120,26 @@ class Path(Sketch):
 
 @dataclass(frozen=True)
 class Order(Sketch):
-    """Items, the best first; ``names`` are those of items 0, 1, ..."""
+    """Items, the best first; ``names`` and ``grades`` (how good each is) are of items 0, 1, ..."""
 
-    items: tuple[Hashable, ...]
+    items: tuple[int, ...]
     names: Sequence[Any] | None = None
+    grades: Sequence[Any] | None = None
 
     def claims(self) -> Mapping[Hashable, Any]:
         """Return nothing: a rank says nothing without the others."""
         return {}
+
+
+@dataclass(frozen=True)
+class Bag(Sketch):
+    """A set of items."""
+
+    items: tuple[Hashable, ...]
+
+    def claims(self) -> Mapping[Hashable, Any]:
+        """Return the items that are in."""
+        return {item: item for item in self.items}
 
 
 @dataclass(frozen=True)

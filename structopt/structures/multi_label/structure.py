@@ -32,6 +32,7 @@ from structopt.errors import InvalidInputError
 from structopt.structures.base.given import Mask, held_parts
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.row_inputs import one_row, row_matrix
+from structopt.structures.base.sketch import Bag
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.subset.base import SetStructure
 from structopt.structures.subset.shard import LabelSetShard
@@ -124,6 +125,10 @@ class MultiLabel(SetStructure):
     def part_errors(self, y: Any, other: Any) -> int:
         """Return how many labels are wrongly in or out."""
         return int(np.count_nonzero(self._mask(y) != self._mask(other)))
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Bag:
+        """Return the labels that are in."""
+        return Bag(tuple(self.labels_.decode(np.flatnonzero(self._mask(y)))))
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(input, label)`` for each weight; inputs are x0, x1, ... unless named."""

@@ -35,6 +35,8 @@ from structopt.structures.base.given import listed, permitted
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.orders import Order, as_order, as_relevance, balance, pair_count
 from structopt.structures.base.packed import PackedStructure
+from structopt.structures.base.sketch import Order as OrderSketch
+from structopt.structures.base.sketch import Sketch, parts_of
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.losses.swapped_pairs import SwappedPairs
 from structopt.structures.ranking.shard import RankingShard
@@ -151,6 +153,16 @@ class Ranking(PackedStructure):
             swapped += int(seen[:grade].sum())
             seen[grade] += 1
         return swapped
+
+    def sketches(
+        self, x: Any, gold: Any, predicted: Any, shown: Any = None
+    ) -> tuple[Sketch, Sketch]:
+        """Return a best order and the predicted one, with the relevance of items."""
+        grades = as_relevance(gold, len(gold))
+        names, best = parts_of(shown, len(grades)), np.argsort(-grades, kind="stable")
+        orders = (tuple(int(k) for k in order) for order in (best, predicted))
+        first, second = (OrderSketch(items, names, grades.tolist()) for items in orders)
+        return first, second
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(input, "item")`` for each weight; inputs are x0, x1, ... unless named."""

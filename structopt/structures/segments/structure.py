@@ -38,6 +38,7 @@ from structopt.structures.base.costed import plain
 from structopt.structures.base.labelled import LabelledStructure
 from structopt.structures.base.labels import LabelSet
 from structopt.structures.base.packed import check_decoder
+from structopt.structures.base.sketch import Boxes, Sketch, parts_of
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.chain.transitions import Bools, allowed_pairs
 from structopt.structures.losses.part_costs import PartCosts
@@ -250,6 +251,16 @@ class Segments(LabelledStructure):
         if layout.boundaries:
             rows += [(which, k) for which in ("start", "end") for k in labels]
         return rows
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Sketch:
+        """Return the segments as boxes around their words; a row of tags where some are unknown."""
+        tags = self._listed(y)
+        if any(tag is None for tag in tags):
+            return super().sketch(x, y, shown)
+        words = parts_of(shown, len(tags)) or [str(t) for t in range(1, len(tags) + 1)]
+        meaning = self._tags()
+        spans = sorted((a, b, k) for k, a, b in meaning.spans(self.labels_.encode(tags)))
+        return Boxes(tuple((a, b, meaning.names[k]) for a, b, k in spans), words)
 
     # ------------------------------------------------------------------ inside
     def _tags(self) -> Tags:

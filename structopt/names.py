@@ -38,6 +38,7 @@ NAMES = [
     Name("Arborescence", "structures.arborescence.structure", "structure"),
     Name("Lattice", "structures.lattice.structure", "structure"),
     Name("Grammar", "structures.grammar.structure", "structure"),
+    Name("AlignmentPath", "structures.alignment_path.structure", "structure"),
     Name("Matching", "structures.matching.structure", "structure"),
     Name("GraphCut", "structures.cut.structure", "structure"),
     Name("MarkovNet", "structures.markov_net.structure", "structure"),

@@ -36,6 +36,7 @@ from structopt.datasets.rankings import make_rankings, make_rare_items
 from structopt.datasets.scan_graphs import Scan, scan_tiles
 from structopt.datasets.segment_signals import make_segment_signals
 from structopt.datasets.sentences import make_sentences
+from structopt.datasets.sequence_pairs import make_protein_pairs, make_typos
 from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.svmlight_files import read_svmlight
 from structopt.datasets.swde import WebPage, load_swde, read_swde
@@ -83,6 +84,7 @@ __all__ = [
     "make_grids",
     "make_knapsacks",
     "make_lattices",
+    "make_protein_pairs",
     "make_rankings",
     "make_rare_items",
     "make_scaled_clouds",
@@ -90,6 +92,7 @@ __all__ = [
     "make_sentences",
     "make_shortest_paths",
     "make_treebank",
+    "make_typos",
     "parse_page",
     "read_brackets",
     "read_columns",

@@ -367,6 +367,19 @@ def grammar_cases(rng: np.random.Generator) -> Iterator[Case]:
     yield from asked("grammar", fast, slow, bank.X, bank.Y, weights, parts)
 
 
+@case("alignment path")
+def alignment_path_cases(rng: np.random.Generator) -> Iterator[Case]:
+    """Yield 3 pairs of 15 protein-like symbols; a part is a pair of positions."""
+    from structopt.datasets import make_protein_pairs
+    from structopt.structures.alignment_path.structure import AlignmentPath
+
+    X, Y = make_protein_pairs(3, length=15, seed=int(rng.integers(2**31)))
+    fast, slow = (AlignmentPath(decoder=d) for d in ("compiled", "networkx"))
+    weights = rng.standard_normal(fast.fitted(X, Y).n_features_)
+    parts = sum(len(a) * len(b) for a, b in X)
+    yield from asked("alignment path", fast, slow, X, Y, weights, parts)
+
+
 @case("multiclass")
 def multiclass_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield 1,000 rows of 64 numbers, 10 classes."""

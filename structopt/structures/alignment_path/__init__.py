@@ -1,0 +1,1 @@
+"""Alignments of two sequences by edit operations with affine gaps."""

@@ -1,0 +1,176 @@
+r"""Pairs of sequences encoded for a pass: scores of operations, and all alignments in one call.
+
+Weights are laid out as those of matches (symbol by symbol, or d features), of symbols left out of
+the first sequence, of those left out of the second, and of opening a gap in either. Outputs are
+:class:`~structopt.structures.lattice.inputs.Paths` of matches ``i * m + j``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from structopt.arrays import Floats, Ints, check_weights
+from structopt.structures.alignment_path import kernels
+from structopt.structures.alignment_path.inputs import Pairs
+from structopt.structures.base.input_rows import InputRows
+from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.parts import Directions
+from structopt.structures.base.shard import Answers, Shard, decoders, forget
+from structopt.structures.lattice.inputs import Paths
+from structopt.structures.losses.part_costs import PartCosts
+
+
+class Scores(NamedTuple):
+    """What the decoders add up: matches, symbols left out of either, and opening a gap."""
+
+    pair: Floats
+    deleted: Floats
+    inserted: Floats
+    opens: Floats
+
+
+class AlignmentPathShard(Shard):
+    """Stacked pairs of sequences with gold alignments.
+
+    Parameters
+    ----------
+    pairs : Pairs
+    n_features : int
+    gold : Paths
+        The matches of gold alignments.
+    costs : PartCosts
+        Of matches.
+    local : bool
+        Whether the ends of both sequences may stay outside at no cost.
+    start : int
+        Number of the first example in messages.
+    decoder : {"compiled", "networkx"}
+    """
+
+    along: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "pair_ends": ("rows", "pair_offset"),
+        "a_ends": ("deleted",),
+        "b_ends": ("inserted",),
+        "gold_ptr": ("gold",),
+        "right_ptr": ("right",),
+    }
+
+    def __init__(
+        self, pairs: Pairs, n_features: int, gold: Paths, costs: PartCosts, local: bool,
+        start: int = 0, decoder: str = "compiled",
+    ) -> None:  # fmt: skip
+        self.base, self.a_ends, self.b_ends, self.pair_ends = (
+            pairs.base, pairs.a_ends, pairs.b_ends, pairs.pair_ends,
+        )  # fmt: skip
+        self.pair_offset, self.deleted, self.inserted = (
+            pairs.pair_offset, pairs.deleted, pairs.inserted,
+        )  # fmt: skip
+        self.rows: InputRows | None = None
+        if pairs.pair_offset is None:
+            self.rows = InputRows.over(self.base)[0 : int(self.pair_ends[-1])]
+        self.n_features, self.n_examples = n_features, len(self.a_ends) - 1
+        self.gold_ptr, self.gold = gold
+        self.right_ptr, self.right = gold  # what losses are measured from; gold, what directions
+        self.costs, self.local, self.start, self.decoder = costs, local, start, decoder
+
+    def ask(self, oracle: Oracle, weights: Floats) -> Answers:
+        """Answer ``oracle`` for every pair."""
+        scores = self._scores(weights)
+        if oracle is loss_augmented:
+            return self._compared(scores, self._found(scores, 1, *self._costs)[0])
+        if oracle is worst:
+            return self._compared(scores, self._found(Scores(*(-s for s in scores)), 1)[0])
+        if oracle is best_other:
+            two, _ = self._found(scores, 2)  # there are always two: a match, and none
+            mine = Paths(self.gold_ptr, self.gold)
+            pairs = ((two.of(2 * i), two.of(2 * i + 1)) for i in range(self.n_examples))
+            other = [b if np.array_equal(a, mine.of(i)) else a for i, (a, b) in enumerate(pairs)]
+            return self._compared(scores, Paths.stacked(other))
+        raise self._unknown(oracle)
+
+    def argmax(self, weights: Floats) -> Answers:
+        """Return every pair's best alignment, without the loss."""
+        scores = self._scores(weights)
+        return self._compared(scores, self._found(scores, 1)[0])
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best of every pair; ``score`` is infinite where there are fewer."""
+        scores = self._scores(weights)
+        found, count = self._found(scores, k)
+        ranks = []
+        for r in range(min(k, int(count.max()))):
+            listed = [found.of(e * k + r) for e in range(self.n_examples)]
+            ranks.append(self._compared(scores, Paths.stacked(listed), count <= r))
+        return ranks
+
+    @property
+    def anchor(self) -> Paths:
+        """The gold alignments."""
+        return Paths(self.gold_ptr, self.gold)
+
+    def anchored(self, outputs: Any) -> Self:
+        """Return the same pairs with delta measured from other alignments; losses stay."""
+        moved = forget(copy.copy(self))
+        moved.gold_ptr, moved.gold = outputs
+        return moved
+
+    def directions(self, outputs: Any, which: Ints) -> Directions:
+        """Return delta of the pairs ``which``: the operations in which they differ from gold."""
+        return self.differing(self.anchor, outputs, np.asarray(which, dtype=np.int64))
+
+    def differing(self, good: Paths, other: Paths, which: Ints) -> Directions:
+        """Return the operations of ``good`` less those of ``other``."""
+        by_row = self.rows is not None
+        offsets = self.gold if self.pair_offset is None else self.pair_offset
+        return Directions(
+            *kernels.differences(
+                which, self.a_ends, self.b_ends, self.pair_ends, offsets, by_row,
+                self.rows.first if self.rows is not None else 0, self.deleted, self.inserted,
+                self.n_features - 2, self.base.shape[0] - 1, self.local, *good, *other,
+            )
+        )  # fmt: skip
+
+    def content(self) -> Iterator[Any]:
+        """Yield arrays that together name the shard's content."""
+        yield from super().content()
+        yield from (self.a_ends, self.b_ends, self.deleted, self.inserted, self.gold_ptr)
+        yield from (self.right_ptr, self.right, np.array([*self._costs, self.local]))
+        if self.pair_offset is not None:
+            yield self.pair_offset
+
+    @property
+    def _costs(self) -> tuple[float, float]:
+        return float(self.costs.extra), float(self.costs.missed)
+
+    def _scores(self, weights: Floats) -> Scores:
+        if not self.few:
+            weights = check_weights(weights, self.n_features)
+        if self.rows is not None:
+            pair = self.rows.scores(np.array(weights[:-4]), 1).ravel()
+        else:
+            pair = weights[self.pair_offset]
+        return Scores(pair, weights[self.deleted], weights[self.inserted], weights[-2:].copy())
+
+    def _found(
+        self, scores: Scores, k: int, extra: float = 0.0, missed: float = 0.0
+    ) -> tuple[Paths, Ints]:
+        """Return the k best of every pair, one after the other, and how many each has."""
+        given = (self.a_ends, self.b_ends, self.pair_ends, *scores, self.local)
+        right = (self.right_ptr, self.right, extra, missed)
+        ptr, matches, count = decoders(kernels, self.decoder).k_best(k, *given, *right)
+        return Paths(ptr, matches), count
+
+    def _compared(self, scores: Scores, found: Paths, missing: Any = ()) -> Answers:
+        """Return alignments with their loss and ``w . delta``, infinite where they are missing."""
+        loss = kernels.losses(self.right_ptr, self.right, *found, *self._costs)
+        delta = kernels.total(self.a_ends, self.b_ends, self.pair_ends, *scores, self.local,
+                              *self.anchor)  # fmt: skip
+        delta -= kernels.total(self.a_ends, self.b_ends, self.pair_ends, *scores, self.local,
+                               *found)  # fmt: skip
+        if len(missing):
+            delta[missing] = np.inf
+        return Answers(found, loss, delta)

@@ -30,7 +30,7 @@ import numpy as np
 from structopt.structures.base.small import Small, chosen
 from structopt.structures.base.structure import Structure
 
-class Ranking(Structure):
+class Orders(Structure):
     """y orders the rows of x; the loss counts places."""
     def joint_features(self, x, y):
         return sum(x[item] / (place + 1) for place, item in enumerate(y))
@@ -44,7 +44,7 @@ class Ranking(Structure):
 def small(rng):
     orders = list(permutations(range(3)))
     X = list(rng.normal(size=(3, 3, 2)))
-    return Small(Ranking(), X, [chosen(rng, orders) for _ in X], lambda x: orders)
+    return Small(Orders(), X, [chosen(rng, orders) for _ in X], lambda x: orders)
 '''
 FORMULATION = '''
 r"""min tau |w|_1 + 1/2 |w|_2^2 + C sum xi  s.t.  w . delta_i(y) >= loss_i(y) - xi_i."""
@@ -106,7 +106,7 @@ def add(tmp_path, monkeypatch):
         return entry
 
     yield added
-    for name in ("Ranking", "ElasticNetM3N", "Interior", "Planes"):
+    for name in ("Orders", "ElasticNetM3N", "Interior", "Planes"):
         vars(so).pop(name, None)
 
 
@@ -129,17 +129,17 @@ X, Y = so.datasets.make_chain_crf(n_examples=8, n_features=4, n_relevant=2, leng
 
 
 def test_a_structure(add, tmp_path):
-    entry = add(STRUCTURE, names.Name("Ranking", "structures.ranking", "structure"))
-    assert so.Ranking.__name__ in names.public()
+    entry = add(STRUCTURE, names.Name("Orders", "structures.orders", "structure"))
+    assert so.Orders.__name__ in names.public()
     rng = np.random.default_rng(0)
     for seed in range(3):
         case = StructureCase(small_of(entry)(np.random.default_rng(seed)), seed)
-        run(STRUCTURE_CHECKS, case, "Ranking")
+        run(STRUCTURE_CHECKS, case, "Orders")
     X = list(rng.normal(size=(10, 3, 2)))
     Y = [tuple(np.argsort(-x @ [1.0, -0.5]).tolist()) for x in X]
-    model = so.StructuredClassifier(so.Ranking(), so.M3N(10.0)).fit(X, Y)
-    assert isinstance(kept(model, X, tmp_path).structure, so.Ranking)
-    in_no_table_yet("structures", "Ranking")
+    model = so.StructuredClassifier(so.Orders(), so.M3N(10.0)).fit(X, Y)
+    assert isinstance(kept(model, X, tmp_path).structure, so.Orders)
+    in_no_table_yet("structures", "Orders")
 
 
 def test_a_formulation(add, tmp_path):

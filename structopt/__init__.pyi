@@ -49,8 +49,8 @@ from structopt.backends.osqp import OSQP as OSQP
 from structopt.backends.extragradient.backend import ExtragradientBackend as ExtragradientBackend
 from structopt.backends.reference import CVXPY as CVXPY
 from structopt.methods.cutting_plane import CuttingPlane as CuttingPlane
-from structopt.methods.frank_wolfe.method import FrankWolfe as FrankWolfe
 from structopt.methods.block_ascent.method import BlockAscent as BlockAscent
+from structopt.methods.frank_wolfe.method import FrankWolfe as FrankWolfe
 from structopt.methods.subgradient.method import Subgradient as Subgradient
 from structopt.methods.saddle.extragradient import SaddleExtragradient as SaddleExtragradient
 from structopt.methods.saddle.bregman import Bregman as Bregman

@@ -96,10 +96,11 @@ NAMES = [
     Name("OSQP", "backends.osqp", "backend", "osqp"),
     Name("ExtragradientBackend", "backends.extragradient.backend", "backend", "extragradient"),
     Name("CVXPY", "backends.reference", "backend", "cvxpy"),
-    # the first is what method="auto" stands for: the only one that takes every formulation
+    # the first two are what method="auto" stands for: the only one that takes every formulation,
+    # and the one that is faster where it takes a problem
     Name("CuttingPlane", "methods.cutting_plane", "method", "cutting-plane"),
-    Name("FrankWolfe", "methods.frank_wolfe.method", "method", "frank-wolfe"),
     Name("BlockAscent", "methods.block_ascent.method", "method", "block-ascent"),
+    Name("FrankWolfe", "methods.frank_wolfe.method", "method", "frank-wolfe"),
     Name("Subgradient", "methods.subgradient.method", "method", "subgradient"),
     Name("SaddleExtragradient", "methods.saddle.extragradient", "method", "extragradient"),
     Name("Bregman", "methods.saddle.bregman", "method", "bregman"),

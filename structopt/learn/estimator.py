@@ -63,8 +63,10 @@ class StructuredClassifier(Predictor):
         Whether the reference backend may solve rounds in which a backend that you named fails;
         with "auto" it may. `result_.rescued` says which rounds it did.
     method : str
-        How the learning problem is driven: "cutting-plane" (what "auto" means), "frank-wolfe",
-        "subgradient", "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
+        How the learning problem is driven: "cutting-plane", "block-ascent" ("auto" takes it for
+        classes and sequences under a plain ridge and hinges, and cutting planes otherwise, or where
+        a backend or a checkpoint is asked for), "frank-wolfe", "subgradient", "extragradient",
+        "bregman", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int, optional
@@ -257,7 +259,8 @@ class StructuredClassifier(Predictor):
         method = registry.make(self.method)
         what = label or f"{type(self.formulation).__name__} on {type(structure).__name__}"
         options = self._own_options(method, warm_start)
-        return train(self, method, structure, data, label=what, **options)
+        made = registry.auto if self.method == "auto" else method
+        return train(self, made, structure, data, label=what, **options)
 
     def _own_options(
         self, method: type[Method], warm_start: Result | State | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:  # CVXPY comes with it, and a model that only predicts does wi
 
 def train(
     model: Any,
-    method: type[Method],
+    method: Callable[..., Method],
     structure: Structure,
     data: DataSet,
     *,
@@ -35,7 +36,8 @@ def train(
     ----------
     model : estimator
         With `formulation`, `tol`, `max_iter`, `time_limit`, `callbacks` and `verbose`.
-    method : type of Method
+    method : callable
+        A class of :class:`~structopt.Method`, or what makes a run as one does.
     structure : Structure
         Fitted.
     data : DataSet

@@ -11,8 +11,9 @@ import inspect
 import logging
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
@@ -301,14 +302,18 @@ class Method(ABC):
             lift_seconds=lift_seconds,
             solve_seconds=solve_seconds,
             seconds=self._elapsed(),
-            weights=self.iterate().weights.copy(),
+            made=self._snapshot(),
             found=found,
         )
-        self.history.append(record.kept())
+        self.history.append(record.kept(self.data.n_features))
         logger.debug("%s", record)
         if self.structure.exact and self._certain():
             check_bounds(self._primal, self._dual, self._residual)
         return record
+
+    def _snapshot(self) -> Callable[[], Floats]:
+        """Return what makes the weights that a round led to, whatever comes after it."""
+        return partial(np.asarray, self.iterate().weights.copy())
 
     def _done(self) -> bool:
         near = relative(self._primal, self._dual) <= self.limits.tol

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -49,6 +49,8 @@ class State:
     live : Live or None
         The run's own pool and backend, with its multipliers or basis. They change as the run goes
         on, and a run that begins with them uses it up; :meth:`copy` is a value of its own.
+    ascent : object
+        What a block ascent keeps of the data and its multipliers, which another one goes on with.
 
     Examples
     --------
@@ -74,11 +76,12 @@ class State:
     history: tuple[Round, ...]
     cuts: Cuts | None = None
     live: Live | None = None
+    ascent: Any = None
 
     def copy(self) -> State:
         """Return the state with cuts of its own, which the run no longer touches."""
         if self.live is None:
-            return self
+            return replace(self, ascent=None)
         cuts = self.live.master.pool.export(self.live.fingerprint)
         return replace(self, cuts=cuts, live=None)
 

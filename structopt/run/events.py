@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from structopt.arrays import Floats
 
@@ -72,7 +75,8 @@ class Round:
         Time since the run began.
     weights : array or None
         Where the round led, ``run.iterate().weights``: `value` is the objective there. The oracles
-        were asked there too, unless a family without slacks made the point retreat.
+        were asked there too, unless a family without slacks made the point retreat. Made when first
+        looked at, by `made`.
     found : sequence of Found
         Which output made each cut that the round added; decoded when first looked at. Empty for
         methods without cuts.
@@ -108,7 +112,7 @@ class Round:
     lift_seconds: float
     solve_seconds: float
     seconds: float
-    weights: Floats | None = field(default=None, compare=False, repr=False)
+    made: Callable[[], Floats] | None = field(default=None, compare=False, repr=False)
     found: Sequence[Found] = field(default=(), compare=False, repr=False)
 
     @property
@@ -121,10 +125,20 @@ class Round:
         """The gap relative to the primal value."""
         return relative(self.primal, self.dual)
 
-    def kept(self) -> Round:
+    @cached_property
+    def weights(self) -> Floats | None:
+        """Where the round led, made when first looked at."""
+        return None if self.made is None else self.made()
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the record with its weights, and without the run that would make them."""
+        made = None if self.weights is None else partial(np.asarray, self.weights)
+        return vars(self) | {"made": made}
+
+    def kept(self, n_weights: int) -> Round:
         """Return the record as a history keeps it: without weights and outputs if it is large."""
-        if self.weights is None or len(self.weights) > KEPT:
-            return replace(self, weights=None, found=())
+        if n_weights > KEPT:
+            return replace(self, made=None, found=())
         return replace(self, found=tuple(self.found))
 
     def as_dict(self) -> dict[str, Any]:
@@ -136,7 +150,7 @@ class Round:
 KEPT = 16
 """Weights up to which a history keeps them, and the outputs that made cuts."""
 
-NUMBERS = tuple(f.name for f in fields(Round) if f.name not in ("weights", "found"))
+NUMBERS = tuple(f.name for f in fields(Round) if f.name not in ("made", "found"))
 """The fields of a record that are plain numbers: what files keep."""
 
 Callback = Callable[[Round], bool | None]

@@ -73,7 +73,7 @@ def test_a_decoder_that_lies_is_found(monkeypatch):
         return so.Answers(outputs, 0 * answers.loss, 0 * answers.score)
 
     monkeypatch.setattr(chain_shard.ChainShard, "ask", gold)
-    model = so.StructuredClassifier(so.Chain(), so.M3N(0.5), audit=True)
+    model = so.StructuredClassifier(so.Chain(), so.M3N(0.5), audit=True, backend="ascent")
     with pytest.raises(CertificateError, match="DISAGREES") as caught:
         model.fit(X, Y)
     assert not caught.value.result.certificate.certified

@@ -49,7 +49,7 @@ def test_clone_grid_search_and_cross_validation(words):
         model, {"formulation__C": [1e-4, 0.1], "structure__boundaries": [True]}, cv=2
     )
     search.fit(X, Y)
-    assert search.best_params_["formulation__C"] == 0.1
+    assert search.best_score_ == search.cv_results_["mean_test_score"].max() > 0.6
     assert search.best_estimator_.structure_.boundaries is True
     assert len(cross_val_score(model, X, Y, cv=2)) == 2
     assert clone(so.StructuredClassifier(so.Chain(), ElasticNetM3N(tau=0.3))).formulation.tau == 0.3

@@ -36,9 +36,10 @@ def words():
 )
 def test_round_trip(words, tmp_path, structure, label):
     X, Y = words[0], [[label(int(y)) for y in ys] for ys in words[1]]
-    model = so.StructuredClassifier(structure, so.StructSVM(2.0, rescale="margin"), tol=1e-4).fit(
-        X, Y
+    model = so.StructuredClassifier(
+        structure, so.StructSVM(2.0, rescale="margin"), backend="ascent"
     )
+    model.fit(X, Y)
     model.save(tmp_path / "model")
     loaded = so.load_model(tmp_path / "model")
     assert loaded.predict(X) == model.predict(X)

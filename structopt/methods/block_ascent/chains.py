@@ -18,6 +18,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.methods.block_ascent import chain_kernels as kernels
 from structopt.methods.block_ascent.columns import Columns
+from structopt.methods.block_ascent.limits import ratio, recovered
 from structopt.structures.base.label_problem import LabelProblem
 
 _ROOM, _STEPS, _OLDEST = 8, 10, 0
@@ -51,11 +52,14 @@ class ChainBlocks:
     look_first, near = False, 1.5
     """Whether a certificate is tried before the cheap epochs, and at which multiple of the gap that
     is wanted: here the means come after them, and are better than the pass could know."""
+    finest = 1e-4
+    """Tolerance down to which this is the faster way: to 1e-3 it takes two thirds of the time of
+    cutting planes on 100 dense sequences, to 1e-5 twice as long."""
 
     def __init__(self, columns: Columns, given: LabelProblem, limit: Floats) -> None:
         assert given.offsets is not None, "sequences"
         n, K, width = len(limit), given.n_labels, len(columns.scale)
-        self._columns, self._limit, self._given = columns, limit, given
+        self._columns, self.limit, self._given = columns, limit, given
         self._gold, self._cost = (
             given.gold.astype(np.uint16),
             given.cost.reshape(len(given.gold), -1),
@@ -75,12 +79,26 @@ class ChainBlocks:
         """Return how many planes are kept."""
         return int(self._count.sum())
 
+    def resume(self, other: Any) -> None:
+        """Go on with the planes and multipliers of other blocks, if limits differ by one factor."""
+        factor = ratio(self.limit, other.limit) if isinstance(other, ChainBlocks) else None
+        if factor is not None:
+            for name in ("_planes", "_count", "_age", "_loss", "_gram"):
+                setattr(self, name, getattr(other, name))
+            self._alpha, self._weights = factor * other._alpha, factor * other._weights
+            forbidden = np.isneginf(other._steps)
+            self._steps = np.where(
+                forbidden, -np.inf, factor * np.where(forbidden, 0, other._steps)
+            )
+            self.dual = recovered(factor, other.dual, float(np.vdot(other._alpha, other._loss)))
+            self._mean = self._alpha
+
     def full_pass(self, order: Ints) -> None:
         """Decode every sequence, take up what is found, settle."""
         c = self._columns
         crowded, gained = kernels.full_pass(
             order, _OLDEST, _STEPS, self._offsets, self._gold, self._cost, self._given.boundaries,
-            c.indptr, c.indices, c.data, c.own, self._weights, self._steps, self._limit,
+            c.indptr, c.indices, c.data, c.own, self._weights, self._steps, self.limit,
             self._planes, self._count, self._alpha, self._loss, self._age, self._gram, self.gaps,
             self._work, self._work_steps,
         )  # fmt: skip
@@ -96,7 +114,7 @@ class ChainBlocks:
         visits, gained = kernels.cheap_epochs(
             _EPOCHS, _SHARE * gap, _FEW, _FADE, active, self._mean, seed, _STEPS, self._offsets,
             self._gold, self._given.boundaries, c.indptr, c.indices, c.data, c.own, self._weights,
-            self._steps, self._limit, self._planes, self._count, self._alpha, self._loss,
+            self._steps, self.limit, self._planes, self._count, self._alpha, self._loss,
             self._gram, self.gaps.copy(),
         )  # fmt: skip
         self.dual += gained
@@ -107,7 +125,7 @@ class ChainBlocks:
 
         ``place`` says which of ``width`` columns each of the rows' becomes.
         """
-        fits = np.minimum(1.0, self._limit / np.maximum(self._mean.sum(axis=1), 1e-300))
+        fits = np.minimum(1.0, self.limit / np.maximum(self._mean.sum(axis=1), 1e-300))
         alpha, given = fits[:, None] * self._mean, self._given
         weights, steps = kernels.summed(
             self._offsets, self._gold, given.boundaries, rows.indptr, rows.indices, rows.data,

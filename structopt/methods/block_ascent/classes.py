@@ -17,6 +17,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.methods.block_ascent import class_kernels as kernels
 from structopt.methods.block_ascent.columns import Columns
+from structopt.methods.block_ascent.limits import ratio, recovered
 
 _ROOM = 8
 """Classes that a row can keep at first; doubled for all when some row wants more."""
@@ -48,12 +49,15 @@ class ClassBlocks:
     look_first, near = True, 1.1
     """Whether a certificate is tried before the cheap epochs, and at which multiple of the gap that
     is wanted."""
+    finest = 1e-6
+    """Tolerance down to which this is the faster way: digits take half the time of cutting planes
+    to 1e-6, which close a gap at once when they have all cuts."""
 
     def __init__(
         self, columns: Columns, gold: Any, cost: Floats, limit: Floats, n_labels: int
     ) -> None:
         n, room = len(gold), min(_ROOM, n_labels - 1)
-        self._columns, self._cost, self._limit, self._n_labels = columns, cost, limit, n_labels
+        self._columns, self._cost, self.limit, self._n_labels = columns, cost, limit, n_labels
         self._gold = gold.astype(np.int32)
         self._kept, self._alpha = np.zeros((n, room), np.int32), np.zeros((n, room))
         self._count, self.gaps = np.zeros(n, np.int32), np.zeros(n)
@@ -64,6 +68,14 @@ class ClassBlocks:
     def __len__(self) -> int:
         """Return how many classes are kept."""
         return int(self._count.sum())
+
+    def resume(self, other: Any) -> None:
+        """Go on with the multipliers of other blocks, if limits differ by one factor."""
+        factor = ratio(self.limit, other.limit) if isinstance(other, ClassBlocks) else None
+        if factor is not None:
+            self._kept, self._count = other._kept, other._count
+            self._alpha, self._weights = factor * other._alpha, factor * other._weights
+            self.dual = recovered(factor, other.dual, self._gain(other._alpha))
 
     def full_pass(self, order: Ints) -> None:
         """Visit rows with all classes."""
@@ -90,7 +102,7 @@ class ClassBlocks:
         ``place`` says which of ``width`` columns each of the rows' becomes.
         """
         mass = self._alpha.sum(axis=1)
-        fits = np.minimum(1.0, self._limit / np.maximum(mass, 1e-300))  # whatever roundings did
+        fits = np.minimum(1.0, self.limit / np.maximum(mass, 1e-300))  # whatever roundings did
         alpha = fits[:, None] * self._alpha
         weights = kernels.summed(
             rows.indptr, rows.indices, rows.data, place, width, self._gold, self._kept, alpha,
@@ -106,6 +118,6 @@ class ClassBlocks:
     def _given(self) -> tuple[Any, ...]:
         c = self._columns
         return (
-            c.indptr, c.indices, c.data, self._gold, self._cost, c.own, self._weights, self._limit,
+            c.indptr, c.indices, c.data, self._gold, self._cost, c.own, self._weights, self.limit,
             self._square, self._kept, self._alpha, self._count,
         )  # fmt: skip

@@ -18,16 +18,20 @@ oracle about every example at these weights.
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import Unpack
 
 import numpy as np
 
+from structopt.arrays import Floats, check_weights
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.plain import PlainForm, plain_form
-from structopt.methods.block_ascent.problem import Problem
+from structopt.methods.block_ascent.problem import Problem, Weights
 from structopt.methods.method import Iterate, Method
 from structopt.methods.state import State
 from structopt.parameters import Seed
@@ -50,8 +54,9 @@ class BlockAscent(Method):
         \sum_{i,y} \alpha_{iy} m_i(y) - \tfrac1{2p} \Big|\sum_{i,y} \alpha_{iy}\,\delta_i(y)\Big|^2
 
     The record's `value` is the estimate D + gap where no certificate was computed; `primal` and
-    `dual` are those of the certificates so far. `violation` is the largest gap of a block, `cuts`
-    counts planes, `iterations` visits.
+    `dual` are those of the certificates so far, and `weights` those of the last one; callbacks that
+    watch weights (:class:`~structopt.EarlyStopping`) have one computed every round. `violation` is
+    the largest gap of a block, `cuts` counts planes, `iterations` visits.
 
     Parameters
     ----------
@@ -61,6 +66,9 @@ class BlockAscent(Method):
         example (for classes also at margin 1).
     random_state : int, optional
         Seed of the order of visits; None is 0.
+    warm_start : Result or State, optional
+        What another run on the same data found: its weights are a first upper bound. Multipliers
+        of the state of a block ascent are scaled to new limits where all of these change alike.
 
     Raises
     ------
@@ -96,10 +104,12 @@ class BlockAscent(Method):
         data: DataSet,
         *,
         random_state: Seed | None = None,
+        warm_start: Result | State | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
-        problem = Problem.of(data, self._form)
+        before = getattr(warm_start, "ascent", None)
+        problem = Problem.of(data, self._form, None if before is None else before[0])
         if isinstance(problem, str):
             raise IncompatibleError(
                 f"The method {self.name!r} does not take this problem: {problem}. Use "
@@ -109,8 +119,23 @@ class BlockAscent(Method):
         self._present = np.flatnonzero(self._form.cost > 0).astype(np.int32)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._best, self._nonzeros = problem.nothing(), 0
+        self._here = self._best, problem.at_zero()
         self._primal, self._dual = problem.at_zero(), 0.0
         self._fresh, self._still, self._reached, self._estimate = False, 0, -np.inf, np.inf
+        if before is not None:
+            self._blocks.resume(before[1])
+        if warm_start is not None:
+            self._begin_at(problem.narrowed(check_weights(warm_start.weights, data.n_features)))
+
+    def suits(self) -> bool:
+        """Return whether it is the faster way to the tolerance, as far as was measured."""
+        return self.limits.tol >= self._blocks.finest
+
+    def _begin_at(self, weights: Weights) -> None:
+        """Offer the weights of an earlier run, valued on these data."""
+        value = self._problem.value(weights).value
+        if value < self._primal:
+            self._primal, self._best = value, weights
 
     def _declare(self) -> RestrictedMaster:
         """Declare the formulation and read its form; nothing is compiled."""
@@ -179,7 +204,8 @@ class BlockAscent(Method):
     def _due(self, dual: float) -> bool:
         """Return whether the exact gap is worth a pass."""
         wanted = max(self.limits.abs_tol / self._form.curvature, self.limits.tol * abs(dual))
-        return (len(self.history) + 1) % _EVERY == 0 or self._estimate <= self._blocks.near * wanted
+        near = self._estimate <= self._blocks.near * wanted
+        return near or (len(self.history) + 1) % _EVERY == 0 or bool(self._watchers())
 
     def _look(self) -> tuple[float, float]:
         """Certify; return P and the seconds that it took."""
@@ -191,6 +217,7 @@ class BlockAscent(Method):
         """Raise both bounds by weights that are summed anew from the data; return P there."""
         weights, gain = self._problem.summed(self._blocks)
         found = self._problem.value(weights)
+        self._here = weights, found.value
         self._dual = max(self._dual, self._form.curvature * (gain - weights.ridge()))
         if found.value < self._primal:
             self._primal, self._best = found.value, weights
@@ -204,15 +231,18 @@ class BlockAscent(Method):
 
     # ------------------------------------------------------------------ weights as users see them
     def iterate(self) -> Iterate:
-        """Return the best weights so far."""
-        self._weights = self._problem.widened(self._best)
-        return super().iterate()
+        """Return the weights of the last certificate."""
+        weights, value = self._here
+        return Iterate(self._problem.widened(weights), value)
+
+    def _snapshot(self) -> Callable[[], Floats]:
+        return partial(self._problem.widened, self._here[0])
 
     @property
     def state(self) -> State:
         """What the run has found so far."""
         self._weights = self._problem.widened(self._best)
-        return super().state
+        return replace(super().state, ascent=(self._problem, self._blocks))
 
     def _result(self, status: Stop) -> Result:
         self._weights = self._problem.widened(self._best)

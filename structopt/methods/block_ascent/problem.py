@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -32,11 +32,15 @@ class Blocks(Protocol):
 
     look_first: bool
     near: float
+    finest: float
     gaps: Floats
     dual: float
 
     def __len__(self) -> int:
         """Return how many planes there are."""
+
+    def resume(self, other: Any) -> None:
+        """Go on with the planes and multipliers of other blocks, if limits differ by one factor."""
 
     def full_pass(self, order: Ints) -> None:
         """Decode every example, take up what is found, settle."""
@@ -86,8 +90,10 @@ class Problem:
     place: Any
 
     @classmethod
-    def of(cls, data: DataSet, form: PlainForm) -> Problem | str:
-        """Read a data set, or say why it cannot be read."""
+    def of(cls, data: DataSet, form: PlainForm, before: Problem | None = None) -> Problem | str:
+        """Read a data set, or say why it cannot be read; ``before`` may have read it already."""
+        if before is not None and (before.data, before.form.oracle) == (data, form.oracle):
+            return replace(before, form=form)
         problems = []
         for shard in data.shards:
             problem = shard.label_problem(form.oracle)
@@ -148,6 +154,12 @@ class Problem:
         check_gold(oracle, answers, size)
         ridge = self.form.curvature * weights.ridge()
         return value_at(oracle, self.form.cost, answers, ridge)
+
+    def narrowed(self, weights: Floats) -> Weights:
+        """Return given weights over the columns that occur."""
+        K, width = self.given.n_labels, len(self.place)
+        rows = weights[: K * width].reshape(K, width)[:, self.occurring].T
+        return Weights(np.ascontiguousarray(rows), np.array(weights[K * width :]))
 
     def widened(self, weights: Weights) -> Floats:
         """Return weights as users see them: label by label over all columns, then transitions."""

@@ -32,8 +32,8 @@ def imports():
 @app.cell
 def clouds(np, so):
     def cloud(scale):
-        """Features of the good output (row 0) and of 40 bad ones, as something to learn from."""
-        good, bad = so.datasets.make_scaled_clouds(40, scale=scale, seed=0)
+        """Features of the good output (row 0) and of 25 bad ones, as something to learn from."""
+        good, bad = so.datasets.make_scaled_clouds(25, scale=scale, seed=0)
         points = np.vstack([good, bad])
         outputs = so.Enumerated(range(len(points)), lambda x, y: points[y])
         structure = outputs.fitted([0], [0])  # a single example, whose gold output is row 0

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import clone
+from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -287,6 +288,14 @@ class StructuredClassifier(Predictor):
 
         check_is_fitted(self, "result_")
         save_model(self, path)
+
+    def _repr_html_(self) -> str:
+        """Show scikit-learn's diagram in a notebook, and what came out once it is fitted."""
+        result = getattr(self, "result_", None)
+        return str(estimator_html_repr(self)) + ("" if result is None else result._repr_html_())
+
+    def _repr_mimebundle_(self, **_kwargs: Any) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
     def _heading(self) -> str:
         return f"{type(self.formulation).__name__} on {type(self.structure_).__name__}"

@@ -31,6 +31,7 @@ from structopt.learn.estimator import StructuredClassifier
 from structopt.methods import registry
 from structopt.methods.state import State
 from structopt.parameters import checked
+from structopt.run.notebook import brief, card
 from structopt.run.result import Result
 
 
@@ -73,6 +74,18 @@ class RegularizationPath:
         """
         scores = None if X_val is None else self.scores(X_val, Y_val)
         return records({self.parameter: self.values}, self.results, scores)
+
+    def _repr_html_(self) -> str:
+        """Show the path in a notebook."""
+        table = self.table()
+        certified = sum(result.certificate.certified for result in self.results)
+        return card(
+            f"Path along {self.parameter}",
+            [("values", len(self)), ("certified", f"{certified} of {len(self)}")],
+            summary="values",
+            head=table.dtype.names,
+            rows=[[brief(f"{v:.4g}" if isinstance(v, float) else v) for v in r] for r in table],
+        )
 
     def __len__(self) -> int:
         return len(self.models)

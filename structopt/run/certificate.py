@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 from structopt.errors import CertificateError
 from structopt.run.events import ROUNDING, relative
+from structopt.run.notebook import card, number
 
 FEASIBLE = 1e-6
 """Violation of the formulation's own constraints up to which weights count as feasible, as a share
@@ -79,6 +80,24 @@ class Certificate:
     def doubted(self, note: str) -> Certificate:
         """Return the same bounds as no certificate, and why."""
         return replace(self, exact=False, note="; ".join(filter(None, (note, self.note))))
+
+    def _repr_html_(self) -> str:
+        """Show the certificate in a notebook, in words."""
+        if self.certified:
+            share = 100.0 * self.relative_gap
+            words = f"No weights can be better than these by more than {share:.2g} %."
+        elif not self.exact:
+            words = "The oracles are not exact: nothing is proven."
+        else:
+            words = "The bounds are true, but further apart than was asked for."
+        facts = [
+            ("objective", number(self.primal)),
+            ("lower bound", number(self.dual)),
+            ("gap", f"{number(self.gap)}, {self.relative_gap:.2e} of the objective"),
+            ("asked for", f"{self.tolerance:.2g}"),
+        ]
+        facts += [("note", self.note)] if self.note else []
+        return card("Certified" if self.certified else "Not certified", facts, note=words)
 
     def __str__(self) -> str:
         verdict = "certified" if self.certified else "not certified"

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.run.notebook import brief, card, number
 
 
 class Found(NamedTuple):
@@ -140,6 +141,29 @@ class Round:
         if n_weights > KEPT:
             return replace(self, made=None, found=())
         return replace(self, found=tuple(self.found))
+
+    def _repr_html_(self) -> str:
+        """Show the record in a notebook."""
+        facts = [
+            ("bounds", f"{number(self.dual)} <= optimum <= {number(self.primal)}"),
+            ("gap", f"{number(self.gap)}, {self.relative_gap:.2e} of the objective"),
+            ("largest violation", number(self.violation)),
+            ("cuts", f"{self.cuts_added} added, {self.cuts_dropped} dropped, {self.cuts} standing"),
+        ]
+        if self.weights is not None:
+            few = ", ".join(f"{w:.4g}" for w in self.weights[:8])
+            more = ", ..." if len(self.weights) > 8 else ""
+            facts.append(("weights", f"{few}{more} ({self.nonzeros} of them not zero)"))
+        return card(
+            f"Round {self.round}",
+            facts,
+            summary=f"{len(self.found)} cuts, and the outputs that made them",
+            head=("example", "output", "loss", "w . delta"),
+            rows=[
+                (cut.example, brief(cut.output), number(cut.loss), number(cut.score))
+                for cut in self.found[:50]
+            ],
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """Return the record as plain numbers."""

@@ -6,10 +6,13 @@ import os
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from structopt import names
 from structopt.arrays import Floats
 from structopt.run.certificate import Certificate
 from structopt.run.events import Round
+from structopt.run.notebook import card, number
 
 Stop = Literal[
     "optimal",
@@ -107,6 +110,29 @@ class Result:
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the run as one self-contained HTML file."""
         names.load("write_report")(self, path)
+
+    def _repr_html_(self) -> str:
+        """Show the result in a notebook: what came out, its certificate, the rounds."""
+        c = self.certificate
+        facts = [
+            ("objective", f"{number(c.primal)}, {'certified' if c.certified else 'not certified'}"),
+            ("bounds", f"{number(c.dual)} <= optimum <= {number(c.primal)}"),
+            ("gap", f"{number(c.gap)}, {c.relative_gap:.2e} of the objective"),
+            ("weights", f"{np.count_nonzero(self.weights)} of {len(self.weights)} not zero"),
+            ("rounds", f"{len(self.history)} in {self.seconds:.2f} s, by {self.solver}"),
+        ]
+        facts += [("note", c.note)] if c.note else []
+        return card(
+            f"Result: {self.status}",
+            facts,
+            note=STATUSES[self.status],
+            summary="rounds",
+            head=("round", "lower bound", "upper bound", "gap", "cuts"),
+            rows=[
+                (r.round, number(r.dual), number(r.primal), f"{r.relative_gap:.2e}", r.cuts)
+                for r in self.history
+            ],
+        )
 
     def __str__(self) -> str:
         c, rescues = self.certificate, self.rescued

@@ -122,6 +122,7 @@ def test_bad_symbols_are_named(x, message):
         (np.ones((0, 2, 3)), "none of them 0"),
         (np.ones((2, 2, 2)), "example 1 has 2 columns; expected 3"),
         (np.full((1, 1, 3), np.nan), "example 1 holds nan"),
+        (np.array([[["a"]]]), "input of example 1 must hold real numbers"),
         (("a", "b"), r"as those that the structure was fitted to \(features\)"),
     ],
 )

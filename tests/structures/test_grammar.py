@@ -181,7 +181,7 @@ def test_bad_sentences_are_named():
     with pytest.raises(InvalidInputError, match="derives no tree for example 1, of 3 tokens") as e:
         words.predict([x, ["a"] * 3], w)
     assert e.value.example == 1
-    for bad in ([], np.eye(2), "aa"):
+    for bad in ([], np.eye(2), "aa", ["a", ["a"]], np.array(["a", 1], dtype=object)):
         with pytest.raises(InvalidInputError, match="Example 0 is no list of words"):
             words.predict([bad], w)
     with pytest.raises(InvalidInputError, match=r"weights has shape \(1,\)"):

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, stack_sequences
+from structopt.arrays import Ints, as_floats, stack_sequences
 from structopt.errors import InvalidInputError
 from structopt.structures.base.parts import UNIT
 
@@ -95,7 +95,8 @@ def read_pairs(X: Any, symbols: tuple[str, ...] | None, d: int, start: int = 0) 
 def _of_features(X: Any, d: int, start: int) -> Pairs:
     blocks, lengths = [], []
     for i, x in enumerate(X, start):
-        array = np.asarray(x, dtype=np.float64) if not sp.issparse(x) else np.zeros(0)
+        given = np.zeros(0) if sp.issparse(x) else x
+        array = as_floats(given, f"The input of example {i}")
         if array.ndim != 3 or not array.size:
             raise InvalidInputError(
                 f"The input of example {i} has shape {np.shape(x)}; expected (n, m, d), none of "

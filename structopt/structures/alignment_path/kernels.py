@@ -53,6 +53,53 @@ def fill(value, back, n, m, pair, deleted, inserted, opens, local):
 
 
 @njit(cache=True, nogil=True)
+def fill_one(value, back, n, m, pair, deleted, inserted, opens, local):
+    # the same for k = 1, which is what training asks: three running maxima instead of lists
+    size = (n + 1) * (m + 1)
+    goal, best, how, where = 3 * size + 1, -np.inf, START, 0
+    if local:
+        best = 0.0
+    for at in range(size):
+        i, j = at // (m + 1), at % (m + 1)
+        match, delete, insert = -np.inf, -np.inf, -np.inf
+        first, second, third = START, MATCH, MATCH
+        if at == 0 and not local:
+            match = 0.0
+        if i > 0 and j > 0:
+            a = at - m - 2
+            match = 0.0 if local else -np.inf
+            for state in range(3):
+                if value[state * size + a, 0] > match:
+                    match, first = value[state * size + a, 0], state
+            match += pair[(i - 1) * m + j - 1]
+            if local and match > best:
+                best, how, where = match, MATCH, at
+        if i > 0:
+            a = at - m - 1
+            delete = value[a, 0] + opens[0]
+            if value[size + a, 0] > delete:
+                delete, second = value[size + a, 0], DELETE
+            delete += deleted[i - 1]
+        if j > 0:
+            a = at - 1
+            insert = value[a, 0] + opens[1]
+            if value[size + a, 0] + opens[1] > insert:
+                insert, third = value[size + a, 0] + opens[1], DELETE
+            if value[2 * size + a, 0] > insert:
+                insert, third = value[2 * size + a, 0], INSERT
+            insert += inserted[j - 1]
+        value[at, 0], back[at, 0, 0] = match, first
+        value[size + at, 0], back[size + at, 0, 0] = delete, second
+        value[2 * size + at, 0], back[2 * size + at, 0, 0] = insert, third
+    if not local:
+        for state in range(3):
+            if value[state * size + size - 1, 0] > best:
+                best, how, where = value[state * size + size - 1, 0], state, size - 1
+    value[goal, 0] = best
+    back[goal, 0, 0], back[goal, 0, 1] = how, where
+
+
+@njit(cache=True, nogil=True)
 def read_off(back, n, m, rank, out):
     # write the matches of one way to the goal, the last first; returns how many
     size, count = (n + 1) * (m + 1), 0
@@ -95,11 +142,12 @@ def k_best(
             own[gold[g]] -= extra + missed
         rows = 3 * (n + 1) * (m + 1) + 2
         value = np.full((rows, k), -np.inf)
-        back = np.empty((rows, k, 4), np.int32)
-        fill(
-            value, back, n, m, own, deleted[a_ends[e] : a_ends[e + 1]],
-            inserted[b_ends[e] : b_ends[e + 1]], opens, local,
-        )  # fmt: skip
+        back = np.zeros((rows, k, 4), np.int32)
+        gap_a, gap_b = deleted[a_ends[e] : a_ends[e + 1]], inserted[b_ends[e] : b_ends[e + 1]]
+        if k == 1:
+            fill_one(value, back, n, m, own, gap_a, gap_b, opens, local)
+        else:
+            fill(value, back, n, m, own, gap_a, gap_b, opens, local)
         found[e] = count_finite(value[rows - 1])
         one = np.empty(min(n, m), np.int64)
         for r in range(k):

@@ -82,8 +82,9 @@ def split_input(x: Any) -> tuple[Any, Any]:
 def are_words(tokens: Any) -> bool:
     """Return whether tokens are words, and not rows of numbers."""
     if isinstance(tokens, np.ndarray):
-        return tokens.ndim == 1 and tokens.dtype.kind in "UO"
-    return isinstance(tokens, list | tuple) and len(tokens) > 0 and isinstance(tokens[0], str)
+        tokens = tokens.tolist() if tokens.ndim == 1 else []
+    some = isinstance(tokens, list | tuple) and len(tokens) > 0
+    return some and all(isinstance(token, str) for token in tokens)
 
 
 def read_sentences(

@@ -171,7 +171,7 @@ def test_bad_gold_is_named(y, message):
         ({"scheme": "bioes"}, "scheme is 'bioes'; choose one of"),
         ({"borders": "left"}, "borders"),
         ({"decoder": "fast"}, "decoder is 'fast'"),
-        ({"longest": 0}, "longest of 'a' is 0: it must be an integer >= 1"),
+        ({"longest": 0}, "longest of 'a' is 0: it must be an integer from 1 to"),
         ({"longest": {"q": 3}}, "longest names the label 'q'"),
         ({"longest": {"a": 1.5}}, "longest of 'a' is 1.5"),
         ({"labels": ["I-a", "O"]}, "no 'B-a', with which its segments begin"),

@@ -303,7 +303,9 @@ def markov_net_cases(rng: np.random.Generator) -> Iterator[Case]:
     X = [nx.grid_2d_graph(5, 5) for _ in range(3)]
     for x in X:
         nx.set_node_attributes(x, {v: rng.normal(size=2) for v in x}, "x")
-    Y, weights = [rng.integers(3, size=25) for _ in X], rng.normal(size=6 + 6)
+        nx.set_edge_attributes(x, {e: rng.normal(size=2) for e in x.edges}, "x")
+    Y, weights = [rng.integers(3, size=25) for _ in X], rng.normal(size=6 + 12)
+    weights[6:] *= 4.0  # pairs matter most, so that messages alone leave a gap
     contenders = {}
     for who, given in ((OURS, {"width": 6}), ("HiGHS", {"branch": True})):
         shard = MarkovNet(range(3), **given).fitted(X, Y).encode(X, Y)

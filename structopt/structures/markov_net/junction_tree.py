@@ -20,7 +20,7 @@ array([0, 0, 1])
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import networkx as nx
@@ -218,13 +218,10 @@ def decomposed(
     n_nodes: int, edges: Ints, width: int
 ) -> tuple[list[tuple[int, ...]], list[int]] | None:
     """Return bags of at most width + 1 nodes and the parent of each; None if none are found."""
-    graph = nx.Graph()
-    graph.add_nodes_from(range(n_nodes))
-    graph.add_edges_from(edges.tolist())
+    graph = _graph(n_nodes, edges)
     if max(nx.core_number(graph).values()) > width:
         return None  # the tree-width is at least the greatest least degree of a subgraph
-    for heuristic in (treewidth_min_degree, treewidth_min_fill_in):
-        found, tree = heuristic(graph)
+    for found, tree in _decompositions(graph):
         if found <= width:
             root = next(iter(tree.nodes))
             above = {child: bag for bag, child in nx.bfs_edges(tree, root)}
@@ -232,9 +229,30 @@ def decomposed(
             place = {bag: b for b, bag in enumerate(order)}
             parent = [-1, *(place[above[bag]] for bag in order[1:])]
             return [tuple(sorted(bag)) for bag in order], parent
-        if n_nodes > FEW_NODES:
-            break
     return None
+
+
+def width_found(n_nodes: int, edges: Ints) -> int:
+    """Return the least width for which bags are found.
+
+    >>> width_found(4, np.array([[0, 1], [1, 2], [2, 3], [3, 0]]))
+    2
+    """
+    return min(found for found, _ in _decompositions(_graph(n_nodes, edges)))
+
+
+def _graph(n_nodes: int, edges: Ints) -> Any:
+    graph = nx.Graph()
+    graph.add_nodes_from(range(n_nodes))
+    graph.add_edges_from(edges.tolist())
+    return graph
+
+
+def _decompositions(graph: Any) -> Iterator[tuple[int, Any]]:
+    """Yield what networkx' heuristics find, the faster one first."""
+    yield treewidth_min_degree(graph)
+    if len(graph) <= FEW_NODES:
+        yield treewidth_min_fill_in(graph)
 
 
 def _fixed(unary: Floats, v: int, label: int) -> Floats:

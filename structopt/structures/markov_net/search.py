@@ -1,8 +1,8 @@
 r"""The best labelling of one pairwise Markov net for given scores.
 
-On a net of bounded tree-width a junction tree answers every question. On others compiled message
-passing gives a labelling and a bound. Where they meet, the labelling is exact;
-where they do not, the relaxation over the local polytope is solved by HiGHS if the net is small,
+Compiled message passing gives a labelling and a bound. Where they meet, the labelling is exact;
+where they do not, a junction tree answers if the net is of bounded tree-width. Of others the
+relaxation over the local polytope is solved by HiGHS if the net is small,
 
     sum_k z[s, k] = 1,   sum_k e[st, j, k] = z[s, j],   sum_j e[st, j, k] = z[t, k].
 """
@@ -60,18 +60,17 @@ class NetSearch:
     def best(self, unary: Floats, pair: Floats) -> tuple[Ints, float]:
         """Return labels and how far the true optimum may lie above their score."""
         net = self.net
-        if not net.forest and self.tree is not None:  # forests have a compiled way
-            return self.tree.best(unary, pair), 0.0
         size = float(np.abs(unary).max(axis=1).sum() + np.abs(pair).max(axis=(1, 2)).sum())
         labels, value, bound = kernels.decode(
             unary, pair, net.edges, *self._incidence, net.forest, MAX_SWEEPS, 1e-10 * size
         )
         noise = 1e-9 * size
-        if not (self.branch or len(net.edges) * self.n_labels**2 <= SMALL) or (
-            bound - value <= noise
-        ):
-            # a difference in the last digits of the sums is no better labelling
-            return labels, 0.0 if bound - value <= noise else bound - value
+        if bound - value <= noise:
+            return labels, 0.0  # a difference in the last digits of the sums is no better labelling
+        if self.tree is not None:
+            return self.tree.best(unary, pair), 0.0
+        if not (self.branch or len(net.edges) * self.n_labels**2 <= SMALL):
+            return labels, bound - value
         scores = np.concatenate([unary.ravel(), pair.ravel()])
         if self._program is None:
             self._program = IntegerProgram(self._local_polytope())

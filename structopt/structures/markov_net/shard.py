@@ -20,7 +20,7 @@ from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, ranked
 from structopt.structures.markov_net import kernels
 from structopt.structures.markov_net.inputs import Net
-from structopt.structures.markov_net.junction_tree import JunctionTree
+from structopt.structures.markov_net.junction_tree import JunctionTree, width_found
 from structopt.structures.markov_net.search import NetSearch
 
 WIDER = "raise width= of MarkovNet, as far as tables of K^(width + 1) numbers are small enough."
@@ -239,9 +239,10 @@ class MarkovNetShard(Shard):
         """Yield every net's number, junction tree, nodes and edges; refuse one that is too wide."""
         for i, search in enumerate(self.searches):
             if search.tree is None:
+                found = width_found(len(self.nets[i].nodes), self.nets[i].edges)
                 raise IncompatibleError(
-                    f"Example {self.start + i} is wider than {search.width}, and {ability!r} is "
-                    f"answered by junction trees only: {WIDER}"
+                    f"Example {self.start + i} is wider than {search.width} (networkx finds "
+                    f"{found}), and {ability!r} is answered by junction trees only: {WIDER}"
                 )
             yield i, search.tree, *self._own(i)
 

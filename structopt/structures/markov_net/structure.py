@@ -119,7 +119,7 @@ class MarkovNet(LabelledStructure):
         fitted.n_features_ = (
             len(fitted.labels_) * fitted.n_inputs_ + n_pairs * fitted.n_edge_inputs_
         )
-        fitted.wide_ = not all(is_forest(x) or _within(x, self.width) for x in X)
+        fitted.wide_ = not all(is_forest(x) or fitted._within(x, i) for i, x in enumerate(X))
         return fitted
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> MarkovNetShard:
@@ -224,6 +224,11 @@ class MarkovNet(LabelledStructure):
         given = (self.node, self.edge, self.n_inputs_, self.n_edge_inputs_)
         return read_net(x, *given, example)
 
+    def _within(self, x: Any, example: int) -> bool:
+        """Return whether bags of a graph are found that are small enough."""
+        net = self._net(x, example)  # in its order of nodes, on which heuristics depend
+        return decomposed(len(net.nodes), net.edges, self.width) is not None
+
     def _ordered(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
         """Return the integers of y's labels in the net's order of nodes."""
         named = dict(zip(x.nodes, labels_of(x, plain(y), example), strict=True))
@@ -238,13 +243,6 @@ class MarkovNet(LabelledStructure):
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
         labels = plain(y)
         return super()._listed(labels.values() if isinstance(labels, Mapping) else labels, example)
-
-
-def _within(x: Any, width: int) -> bool:
-    """Return whether bags of a graph are found that are small enough."""
-    place = {node: s for s, node in enumerate(x.nodes)}
-    edges = np.array([[place[u], place[v]] for u, v in x.edges], dtype=np.int64).reshape(-1, 2)
-    return decomposed(len(place), edges, width) is not None
 
 
 def _starts(sizes: list[int]) -> Any:

@@ -48,6 +48,9 @@ from structopt.structures.segments.layout import BORDERS, Layout
 from structopt.structures.segments.shard import SegmentsShard
 from structopt.structures.segments.tags import Tags, check_scheme, completed
 
+MOST_POSITIONS = 100_000
+"""The longest that `longest` may say; every length has a weight, and decoding takes time for it."""
+
 
 class Segments(LabelledStructure):
     r"""Sequences of segments: X is a list of (T_i, d) matrices, Y a list of tag sequences.
@@ -315,9 +318,11 @@ class Segments(LabelledStructure):
             most = given.get(label) if isinstance(given, Mapping) else given
             if most is None:
                 continue
-            if not isinstance(most, int | np.integer) or most is True or most < 1:
+            number = isinstance(most, int | np.integer) and most is not True
+            if not number or not 1 <= most <= MOST_POSITIONS:
                 raise InvalidInputError(
-                    f"longest of {label!r} is {most!r}: it must be an integer >= 1."
+                    f"longest of {label!r} is {most!r}: it must be an integer from 1 to "
+                    f"{MOST_POSITIONS}."
                 )
             found[k] = most
         found[tags.n_types :] = 1

@@ -42,7 +42,7 @@ from structopt.structures.markov_net.inputs import (
     node_inputs,
     read_net,
 )
-from structopt.structures.markov_net.junction_tree import decomposed
+from structopt.structures.markov_net.junction_tree import JunctionTree
 from structopt.structures.markov_net.shard import WIDER, MarkovNetShard
 
 
@@ -227,7 +227,8 @@ class MarkovNet(LabelledStructure):
     def _within(self, x: Any, example: int) -> bool:
         """Return whether bags of a graph are found that are small enough."""
         net = self._net(x, example)  # in its order of nodes, on which heuristics depend
-        return decomposed(len(net.nodes), net.edges, self.width) is not None
+        given = (len(net.nodes), net.edges, len(self.labels_), self.width, example)
+        return JunctionTree.of(*given) is not None
 
     def _ordered(self, x: Any, y: Any, net: Net, example: int = 0) -> Ints:
         """Return the integers of y's labels in the net's order of nodes."""

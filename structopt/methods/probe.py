@@ -60,6 +60,7 @@ class Known(NamedTuple):
     @classmethod
     def of(cls, structure: Structure, x: Any, gold: Any, y: Any) -> Known:
         """Compute both anew."""
+        y = structure.beside(gold, y)
         return cls(y, as_row(structure.joint_features(x, y)), float(structure.loss(gold, y)))
 
     def value(self, oracle: Oracle, gold: Known, weights: Floats) -> tuple[float, float]:

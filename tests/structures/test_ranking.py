@@ -176,6 +176,7 @@ def test_orders_are_equal_where_the_pairs_that_count_are():
         (None, "abc", "give 3 finite numbers"),
         (None, so.Order([0, 1, 2]), "order without relevance"),
         (so.losses.AveragePrecision(), [2, 0, 1], "of example 1 needs relevances 0 and 1; got 2"),
+        (so.losses.NDCG(), [5000, 0, 1], "of finite gain; got 0 to 5000"),
         (so.losses.NDCG(), [-1, 0, 1], "needs relevances >= 0 of example 1"),
     ],
 )
@@ -191,6 +192,8 @@ def test_bad_losses_and_orders_are_refused():
     X, Y = [np.eye(3)], [[1, 0, 0]]
     with pytest.raises(InvalidInputError, match="no loss of rankings"):
         so.Ranking(so.losses.Hamming()).fitted(X, Y)
+    with pytest.raises(InvalidInputError, match="k must be an integer >= 1"):
+        so.Ranking(so.losses.PrecisionAt(0)).fitted(X, Y).encode(X, Y)
     with pytest.raises(InvalidInputError, match="give the numbers 0 to 2"):
         so.Ranking().fitted(X, Y).loss(Y[0], [0, 0, 1])
     with pytest.raises(InvalidInputError, match="Example 1 is empty"):
@@ -212,3 +215,22 @@ def test_a_loss_of_ones_own():
     X, Y = so.datasets.make_rankings(6, n_items=4, n_features=3, grades=2, seed=0)
     model = so.StructuredClassifier(so.Ranking(Top()), so.M3N(), tol=1e-3).fit(X, Y)
     assert model.result_.certificate.certified
+
+
+def test_an_audit_compares_orders_by_the_pairs_of_gold():
+    X, Y = so.datasets.make_rankings(5, n_items=5, n_features=3, seed=0)
+    model = so.StructuredClassifier(so.Ranking(so.losses.NDCG()), so.M3N(), tol=1e-4).fit(X, Y)
+    assert so.audit(model, X, Y).agrees
+
+    class Twice(so.Ranking):
+        def loss(self, y, other):
+            return 2.0 * super().loss(y, other)
+
+        def argmax(self, x, weights, *, gold=None):
+            found = super().argmax(x, weights / 2 if gold is not None else weights, gold=gold)
+            return list(found)
+
+    double = so.StructuredClassifier(Twice(so.losses.NDCG()), so.M3N(), tol=1e-4).fit(X, Y)
+    half = so.StructuredClassifier(so.Ranking(so.losses.NDCG()), so.M3N(C=4.0), tol=1e-4)
+    assert double.result_.certificate.certified
+    assert half.fit(X, Y).result_.certificate.certified

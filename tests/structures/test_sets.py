@@ -136,6 +136,14 @@ def test_a_loss_of_ones_own():
     so.testing.check_structure(so.Subset(Missed()), *small, exclude=kept)
 
 
+def test_gold_of_another_size_is_an_output_too():
+    X, Y = so.datasets.make_rare_items(6, n_items=30, n_features=3, share=0.2, seed=0)
+    three = so.Subset(so.losses.FScore(beta=2.0), size=3)  # gold has 6
+    model = so.StructuredClassifier(three, so.M3N(C=10.0), tol=1e-3).fit(X, Y)
+    assert model.result_.certificate.certified
+    assert so.audit(model, X, Y).agrees
+
+
 @pytest.mark.parametrize(
     ("structure", "y", "message"),
     [
@@ -156,6 +164,8 @@ def test_bad_input_is_refused():
         so.Subset(so.losses.Hamming()).fitted(X, Y)
     with pytest.raises(InvalidInputError, match="charges 1 where all is right"):
         so.Subset(Odd()).fitted(X, Y)
+    with pytest.raises(InvalidInputError, match="beta must be"):
+        so.Subset(so.losses.FScore(beta=-1.0)).fitted(X, Y)
     with pytest.raises(InvalidInputError, match="size is 0"):
         so.Subset(size=0).fitted(X, Y)
     two = so.Subset(size=2).fitted(X, Y)

@@ -97,9 +97,16 @@ def _best(graph: nx.DiGraph, single_root: bool) -> dict[int, int] | None:
 
 
 def _spanning(graph: nx.DiGraph) -> dict[int, int] | None:
-    try:
-        tree = nx.maximum_spanning_arborescence(graph, attr="weight")
-    except nx.NetworkXException:
+    # maximum_spanning_arborescence of networkx 3.6 finds none in some sparse graphs that have one:
+    # its shift of the weights is too small for a branching to be worth an arc more
+    weights = [weight for _, _, weight in graph.edges(data="weight")]
+    shift = (len(graph) + 1) * (1.0 + max(weights, default=0.0) - min(weights, default=0.0))
+    shifted = nx.DiGraph()
+    shifted.add_nodes_from(graph)
+    for u, v, weight in graph.edges(data="weight"):
+        shifted.add_edge(u, v, weight=weight - min(weights) + shift)
+    tree = nx.maximum_branching(shifted, attr="weight")
+    if tree.number_of_edges() < len(graph) - 1:
         return None
     return {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
 

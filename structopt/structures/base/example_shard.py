@@ -69,7 +69,7 @@ class ExampleShard(Shard):
                         check_given(y, self.structure, method, self.start + i)
                 for r, y in enumerate(answers[:k]):
                     if y is not None:
-                        outputs[r][i] = y
+                        outputs[r][i] = y = self.structure.beside(gold, y)
                         loss[r, i] = self.structure.loss(gold, y)
                         score[r, i] = float((self._delta(i, y) @ weights)[0])
             except (StructoptError, KeyboardInterrupt):

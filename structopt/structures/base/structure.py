@@ -81,6 +81,13 @@ class Structure(Parameters):
         """
         return gold
 
+    def beside(self, gold: Any, y: Any) -> Any:
+        """Return an output as it is compared with gold; by default as it is.
+
+        A structure whose features say only what sets outputs apart from gold writes this.
+        """
+        return y
+
     # ------------------------------------------------------------------ abilities
     def argmin(self, x: Any, weights: Floats) -> Any:
         """Return the y that minimises ``w . phi(x, y)``."""

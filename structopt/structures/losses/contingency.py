@@ -33,6 +33,8 @@ from structopt.parameters import Parameters, Positive
 class TableLoss(Parameters):
     """Base of the losses of contingency tables."""
 
+    checked_in = "table"
+
     @abstractmethod
     def table(self, positives: int, negatives: int) -> Floats:
         """Return the loss [a, b] of each table: (P + 1, N + 1), at least 0, and 0 at [P, 0]."""

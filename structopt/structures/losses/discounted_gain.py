@@ -39,6 +39,8 @@ class RankSum(Parameters):
     The oracle is an assignment, in time that grows as n^3 with the items of an example.
     """
 
+    checked_in = "discounts"
+
     @abstractmethod
     def gains(self, relevance: Floats) -> Floats:
         """Return what each item brings."""
@@ -48,13 +50,13 @@ class RankSum(Parameters):
         """Return what is left of it at each of n ranks: not increasing, at least 0."""
 
     def check(self, relevance: Floats, example: int | None = None) -> None:
-        """Refuse relevances that bring nothing, or less."""
-        gains = self.gains(relevance)
+        """Refuse relevances that bring nothing, or less, and ranks that are none."""
+        gains, _ = self.gains(relevance), self.discounts(1)
         if gains.min() < 0 or not gains.max() > 0 or not np.isfinite(gains).all():
             where = "" if example is None else f" of example {example}"
             raise InvalidInputError(
-                f"{type(self).__name__} needs relevances >= 0{where}, one of them positive; got "
-                f"{relevance.min():g} to {relevance.max():g}.",
+                f"{type(self).__name__} needs relevances >= 0{where}, one of them positive, of "
+                f"finite gain; got {relevance.min():g} to {relevance.max():g}.",
                 example=example,
             )
 
@@ -93,7 +95,8 @@ class NDCG(RankSum):
 
     def gains(self, relevance: Floats) -> Floats:
         """Return 2^r - 1."""
-        return np.exp2(relevance) - 1.0
+        with np.errstate(over="ignore"):  # `check` refuses what is not finite
+            return np.exp2(relevance) - 1.0
 
     def discounts(self, n: int) -> Floats:
         """Return 1 / log2(1 + rank), 0 behind rank k."""

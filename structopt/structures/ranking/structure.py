@@ -140,6 +140,13 @@ class Ranking(PackedStructure):
         relevance = self._relevance(y, len(y))
         return float(self._measure().of(relevance, as_order(other, len(relevance))))
 
+    def beside(self, gold: Any, y: Any) -> Order:
+        """Return an order of which the pairs that gold tells apart count; gold's, if y is gold."""
+        known = as_relevance(gold, len(gold))
+        if y is gold:
+            return Order.best(known)
+        return Order(as_order(y, len(known)), known)
+
     def part_count(self, y: Any) -> int:
         """Return the number of pairs that count, at least 1."""
         return max(1, pair_count(as_relevance(y, len(y)), len(y)))

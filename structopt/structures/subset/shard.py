@@ -46,6 +46,8 @@ class SetShard(Shard):
     """
 
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("rows", "gold", "right")}
+    told: bool = True
+    """Whether gold is known; if not, it holds nothing (prediction)."""
 
     def __init__(
         self, matrix: Any, offsets: Ints, gold: Mask, loss: Any, size: int | None, start: int = 0
@@ -82,7 +84,14 @@ class SetShard(Shard):
             missing[i] = found is None
             if found is not None:
                 outputs[o] = found
-        return self._compared(scores, outputs, missing)
+        answers = self._compared(scores, outputs, missing)
+        if self.size is None or oracle is best_other or not self.told:
+            return answers
+        # gold may be of another size, and is an output too
+        right = self._compared(scores, self.right)
+        values = [oracle.hinge(found.loss, found.score) for found in (answers, right)]
+        back = np.repeat(values[1] > values[0], np.diff(self.offsets))
+        return self._compared(scores, np.where(back, self.right, outputs))
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every example's best set, without the loss."""

@@ -86,7 +86,10 @@ class Subset(SetStructure):
         if Y is not None:
             each = enumerate(zip(Y, sizes.tolist(), strict=True), start)
             gold = np.concatenate([_mask(y, n, i) for i, (y, n) in each])
-        return SetShard(stacked.matrix, stacked.offsets, gold, self._measure(), self.size, start)
+        given = (gold, self._measure(), self.size, start)
+        shard = SetShard(stacked.matrix, stacked.offsets, *given)
+        shard.told = Y is not None
+        return shard
 
     def unpack(self, shard: SetShard, outputs: Any) -> list[tuple[int, ...]]:
         """Return 1 or 0 for each item of every example."""

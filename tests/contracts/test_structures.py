@@ -13,11 +13,12 @@ from structopt.testing.structure_shards import pickled
 
 STRUCTURES = names.of_kind("structure", "wrapper")
 SEEDS = {
+    "AlignmentPath": 8,
     "BooleanProgram": 3,
     "constrain": 6,
     "Decision": 8,
     "Enumerated": 4,
-    "Grammar": 8,
+    "Grammar": 6,
     "MarkovNet": 12,
     "SecondOrderChain": 8,
     "Segments": 9,

@@ -23,7 +23,7 @@ def weights_of(structure, *, same, other, gap, opened):
     return np.array([*match, *gaps, opened, opened], dtype=np.float64)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=15, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1))
 def test_every_question_by_enumeration(seed):
     case = StructureCase(small(np.random.default_rng(seed)), seed)

@@ -31,7 +31,7 @@ DOG_HAS_HAT = (
 )  # fmt: skip
 
 
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=10, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1))
 def test_every_question_by_enumeration(seed):
     case = StructureCase(small(np.random.default_rng(seed)), seed)

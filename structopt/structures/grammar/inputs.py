@@ -1,7 +1,7 @@
 r"""Sentences for a grammar: words or rows of features, and perhaps a row for every span.
 
 >>> import numpy as np
->>> words = Vocabulary.of([("D", "the"), ("N", "dog")], ("D", "N"))
+>>> words = vocabulary_of((("D", "the"), ("N", "dog")), ("D", "N"))
 >>> sentences = read_sentences([["the", "dog"]], 2, None, words)
 >>> sentences.base.toarray()        # a word has one column; the last row counts rules
 array([[0., 1.],
@@ -14,6 +14,7 @@ array([[0., 1.],
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -55,16 +56,17 @@ class Vocabulary:
     allowed: NDArray[np.bool_]
     place: dict[str, int]
 
-    @classmethod
-    def of(cls, lexicon: Any, tags: tuple[str, ...]) -> Vocabulary:
-        """Return the words of a lexicon of (tag, word) pairs."""
-        words = tuple(sorted({word for _, word in lexicon}))
-        place = {word: k for k, word in enumerate(words)}
-        allowed = np.zeros((len(words), len(tags)), dtype=bool)
-        column = {tag: k for k, tag in enumerate(tags)}
-        for tag, word in lexicon:
-            allowed[place[word], column[tag]] = True
-        return cls(words, allowed, place)
+
+@lru_cache(maxsize=16)
+def vocabulary_of(lexicon: tuple[tuple[str, str], ...], tags: tuple[str, ...]) -> Vocabulary:
+    """Return the words of a lexicon of (tag, word) pairs; a lexicon is read once."""
+    words = tuple(sorted({word for _, word in lexicon}))
+    place = {word: k for k, word in enumerate(words)}
+    allowed = np.zeros((len(words), len(tags)), dtype=bool)
+    column = {tag: k for k, tag in enumerate(tags)}
+    for tag, word in lexicon:
+        allowed[place[word], column[tag]] = True
+    return Vocabulary(words, allowed, place)
 
 
 def span_count(length: Any) -> Any:

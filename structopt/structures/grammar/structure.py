@@ -37,6 +37,7 @@ from structopt.structures.grammar.inputs import (
     are_words,
     read_sentences,
     split_input,
+    vocabulary_of,
 )
 from structopt.structures.grammar.nodes import check_length, nodes_of, tree_of
 from structopt.structures.grammar.rules import (
@@ -210,7 +211,7 @@ class Grammar(PackedStructure):
         return compiled(self.rules_, self.tags_, self.start_)
 
     def _vocabulary(self) -> Vocabulary | None:
-        return None if self.lexicon_ is None else Vocabulary.of(self.lexicon_, self.tags_)
+        return None if self.lexicon_ is None else vocabulary_of(self.lexicon_, self.tags_)
 
     def _layout(self) -> Layout:
         made = self._made()

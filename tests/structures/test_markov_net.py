@@ -211,9 +211,9 @@ def test_what_is_wider_than_stated_is_relaxed_or_refused():
     assert result.certificate.certified
     with pytest.raises(InvalidInputError, match="width must be an integer >= 1; got 0"):
         so.MarkovNet([0, 1], width=0).fitted(X, Y)
-    many = so.MarkovNet(range(500), width=3).fitted(X, Y)
+    many = so.MarkovNet(range(500), width=3)
     with pytest.raises(
         InvalidInputError, match=r"a table of 500\^4 numbers: .* at most 1"
     ) as error:
-        many.encode(X, Y, start=5).argmax(np.zeros(many.n_features_))
-    assert error.value.example == 5
+        many.fitted([tree, X[0]], [[0, 0, 1], Y[0]])
+    assert error.value.example == 1

@@ -1,8 +1,10 @@
-r"""``structopt demo``: a comparison of three cases, on data that come with scikit-learn.
+r"""``structopt demo``: learn to read, see what was learned, and let backends check one another.
 
-Words written in handwritten digits (:func:`structopt.datasets.load_digit_words`) are learned three
-ways: by a max-margin Markov network that reads whole words, by the user's own formulation of
-`ElasticNet` in eight lines, and by LP-Struct on single digits. Every run is certified, and the
+Words written in handwritten digits (:func:`structopt.datasets.load_digit_words`, from data that
+come with scikit-learn) are learned by a max-margin Markov network that reads whole words; a report
+shows the words it reads wrongly, what it goes by, and why no weights can be much better. Then
+backends solve a few of the words three ways: that network, the user's own formulation of
+`ElasticNet` in eight lines, and LP-Struct on single digits. Every run is certified, and the
 backends must agree on each optimum.
 
 >>> [f"{case.formulation}: {', '.join(case.backends)}" for case in cases(quick=True)]
@@ -11,8 +13,10 @@ backends must agree on each optimum.
 
 from __future__ import annotations
 
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import cvxpy as cp
 import numpy as np
@@ -27,6 +31,7 @@ from structopt.lab.compare.runs import Problem, run_cases, split_table
 from structopt.lab.harness import arguments
 from structopt.lab.harness.output import write_files
 from structopt.lab.harness.terminal import FAILED, show, watching, written
+from structopt.learn.estimator import StructuredClassifier
 from structopt.report.html import comparison
 from structopt.structures.chain.structure import Chain
 from structopt.structures.multiclass.structure import Multiclass
@@ -34,6 +39,7 @@ from structopt.structures.multiclass.structure import Multiclass
 TOL, LIMIT = 1e-2, 120.0
 """Relative certified gap, and CPU seconds: they keep the slowest backend at some seconds."""
 DIGITS = tuple(range(10))
+PIXELS = (8, 8)
 
 
 class ElasticNet(Formulation):
@@ -60,10 +66,19 @@ class Demo(arguments.Command):
     out: str = arguments.out("structopt-demo", "where reports go")
 
     def execute(self, command: str) -> int:
-        """Train every formulation with every backend, check that they agree, write reports."""
+        """Learn and report, then train formulations with several backends that must agree."""
         console, began = Console(), time.perf_counter()
-        console.print("Handwritten digit words, three formulations, every backend that takes them.")
+        files: dict[str, str | bytes] = {}
         with watching("demo") as watch:
+            console.print("Learning to read words of handwritten digits ...")
+            model = learned(self.quick)
+            files["report.html"], right = report_of(model, self.quick)
+            bound = model.result_.certificate.relative_gap
+            console.print(
+                f"{right:.1f}% of unseen digits are read correctly, and no weights are better by "
+                f"more than {100.0 * bound:.2g}%. Now other backends check some of it:",
+                markup=False,
+            )
             problems = run_cases(cases(self.quick), TOL, LIMIT, watch)
         show(split_table(problems), console)
         for problem in problems:
@@ -78,13 +93,31 @@ class Demo(arguments.Command):
                 markup=False,
             )
         console.print(f"{time.perf_counter() - began:.0f} s in all.")
-        written(write_files(self.out, files_of(problems)), console)
+        written(write_files(self.out, files | files_of(problems)), console)
         console.print(
-            "Next: open one of the reports in a browser; look at structopt/lab/demo.py, "
+            "Next: open report.html in a browser; look at structopt/lab/demo.py, "
             "where a formulation of one's own takes eight lines; try `structopt bench masters "
             "--quick`.", markup=False,
         )  # fmt: skip
         return 0 if all(p.agree and certified(p) for p in problems) else FAILED
+
+
+def learned(quick: bool) -> StructuredClassifier:
+    """Learn to read words."""
+    X, Y = load_digit_words(20 if quick else 120)
+    model = StructuredClassifier(Chain(labels=DIGITS), M3N(C=0.1), tol=1e-2 if quick else 1e-3)
+    return model.fit(X, Y)
+
+
+def report_of(model: StructuredClassifier, quick: bool) -> tuple[bytes, float]:
+    """Return the report of a model on unseen words, and the percentage of digits it reads."""
+    X, Y = load_digit_words(40 if quick else 200, split="test")
+    images = [x.reshape(-1, *PIXELS) for x in X]
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "report.html")
+        title = "structopt demo: reading words of handwritten digits"
+        model.report(path, X, Y, title=title, inputs=images)
+        return path.read_bytes(), 100.0 * model.score(X, Y)
 
 
 def cases(quick: bool) -> list[Case]:
@@ -95,8 +128,8 @@ def cases(quick: bool) -> list[Case]:
     x, y, x_test, y_test = (np.concatenate(part) for part in (X[:singles], Y[:singles], *test))
     of_words = Data(Chain(labels=DIGITS), X, Y, test)
     of_digits = Data(Multiclass(labels=DIGITS), x, y, (x_test, y_test))
-    every = ("ascent", "clarabel") if quick else ("ascent", "osqp", "clarabel", "cvxpy")
-    linear = ("highs", "cvxpy") if quick else ("highs", "osqp", "clarabel", "cvxpy")
+    every = ("ascent", "clarabel") if quick else ("ascent", "osqp", "cvxpy")
+    linear = ("highs", "cvxpy") if quick else ("highs", "clarabel")
     return [
         Case("M3N", "words", M3N(C=0.1), of_words, every),
         Case("elastic net", "words", ElasticNet(C=0.1), of_words, every[:2]),

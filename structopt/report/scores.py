@@ -82,12 +82,13 @@ def label_table(counts: Counts) -> Table | None:
     for label in labels[:MOST_LABELS]:
         right, gold, given = counts.right[label], counts.gold[label], counts.predicted[label]
         rows.append([
-            label, number(gold), number(given), number(right),
+            label,
+            percent(2.0 * right / (gold + given)),
             percent(right / given) if given else "never given",
             percent(right / gold) if gold else "never gold",
-            percent(2.0 * right / (gold + given)),
+            number(gold), number(given), number(right),
         ])  # fmt: skip
-    head = ("Label", "Gold", "Predicted", "Right", "Precision", "Recall", "F1")
+    head = ("Label", "F1", "Precision", "Recall", "Gold", "Predicted", "Right")
     left_out = len(labels) - len(rows)
     notes = [f"{left_out} labels with fewer errors are left out."] if left_out > 0 else []
     return Table("Scores by label, most errors first", head, rows, words=(0,), notes=notes)

@@ -129,9 +129,13 @@ def test_demo(ran):
         assert words in " ".join(printed.split())
         for result in problem.results.values():
             assert f"{result.certificate.primal:.6g}" in printed
-    stems = ("m3n", "elastic-net", "lp-struct")
+    stems = ("report", "m3n", "elastic-net", "lp-struct")
     assert {path.name for path in out.iterdir()} == {f"{stem}.html" for stem in stems}
     assert "certified" in (out / "m3n.html").read_text(encoding="utf-8")
+    report = (out / "report.html").read_text(encoding="utf-8")
+    assert "No weights can be better than these" in report
+    assert report.count("<img") > 20  # digits
+    assert "digits are read correctly" in " ".join(printed.split())
 
 
 def test_demo_backends_agree(quick):

@@ -6,6 +6,7 @@ import sys
 import types
 from pathlib import Path
 
+import cloudpickle
 import pytest
 
 ROOT = Path(__file__).parents[2]
@@ -18,8 +19,12 @@ def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     module = types.ModuleType("page")  # where its classes are found, by pickle too
     monkeypatch.setitem(sys.modules, "page", module)
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
-        exec(compile(block, str(page), "exec"), vars(module))
+    cloudpickle.register_pickle_by_value(module)  # other processes cannot import it
+    try:
+        for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+            exec(compile(block, str(page), "exec"), vars(module))
+    finally:
+        cloudpickle.unregister_pickle_by_value(module)
 
 
 def test_links_between_pages_lead_somewhere():

@@ -30,7 +30,10 @@ def show(table: Table, console: Any) -> None:
     shown = Shown(box=SIMPLE_HEAD, padding=0, show_edge=False)
     for place, column in enumerate(table.columns):
         heading = column.replace(" ", "\n")
-        shown.add_column(heading, justify="right" if place else "left", vertical="bottom")
+        # what does not fit goes on in the next line: nothing is cut off
+        shown.add_column(
+            heading, justify="right" if place else "left", vertical="bottom", overflow="fold"
+        )
     for row in table.rows:
         shown.add_row(*row)
     console.print(f"\n{table.title}\n", markup=False, highlight=False)

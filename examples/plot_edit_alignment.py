@@ -1,4 +1,8 @@
-"""Alignments of sequences: what one protein-like sequence became in another.
+"""
+What became of which symbol
+===========================
+
+Alignments of two protein-like sequences, by scores that are learned and by the edit distance.
 
 Scores of substitutions and of gaps are learned from 60 aligned pairs by `AlignmentPath`, beside
 those of the edit distance. Drawn are both alignments of a held-out pair, and the substitutions that

@@ -166,17 +166,14 @@ def test_oracles_from_the_command_line(capsys):
 def test_every_structure_has_oracle_cases_that_agree():
     # one question a structure: the k-best of networkx take long
     cases = [next(iter(make(np.random.default_rng(0)))) for make in CASES.values()]
-    assert [case.structure for case in cases] == list(CASES)
+    assert len({case.structure for case in cases}) == len(CASES)
     absent = Case("s", "q", 1, {"structopt": Contender(int)}, ("peer",))
     bench = OracleBench(repeats=1, enough=0.0, cases=[*cases, absent])
     rows = run(bench, bench.cells()).rows
     for number, case in enumerate(bench.cases):
         assert {row["who"] for row in rows if row["case"] == number} == set(case.contenders)
     (table,) = bench.tables(rows, [])
-    assert [row[0] for row in table.rows][:3] == [
-        "chain, loss-augmented argmax", "hierarchy, loss-augmented argmax",
-        "arborescence, loss-augmented argmax",
-    ]  # fmt: skip
+    assert [row[0] for row in table.rows][: len(cases)] == [case.name for case in cases]
     assert table.rows[-1][4] == "peer (not installed)"
     # a contender who finds another value is refused
     wrong = Case(

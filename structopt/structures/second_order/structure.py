@@ -15,7 +15,7 @@ pairs of labels, T K^3 steps. Ties are broken as by `Chain`.
 >>> for feature in (("after a a", "b"), ("after a b", "a"), ("after b a", "a")):
 ...     weights[names.index(feature)] = 1.0                     # every third label is b
 >>> "".join(structure.predict(X, weights)[0])
-'baaba'
+'aabaa'
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ first positions b and of last ones e follow, and the marginals of transitions.
 >>> shard = so.Segments(longest=2).fitted(X, Y).encode(X, Y)
 >>> even = expected(shard, np.zeros(shard.layout.n_features), 0.0, np.ones(1))
 >>> even.loss, round(np.exp(even.log_partition))  # aa, a|a, aO, Oa, OO, equally likely
-(1.2, 5)
+(1.0, 5)
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ that comes first in ``types_`` or, with the same label, is shorter.
 >>> structure = so.Segments(longest=2, borders="none").fitted(X, Y)
 >>> structure.types_, structure.longest_
 (('a', 'O'), array([2, 1]))
->>> weights = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.5, -0.2, 0.3, 0.0, 0.0, 0.0, 0.0])
+>>> weights = np.array([1.0, 1.0, 0.0, 0.0, 0.0, 0.6, -0.2, 0.3, 0.0, 0.0, 0.0, 0.0])
 >>> structure.predict(X, weights)
 [['B-a', 'I-a', 'O']]
 >>> structure.k_best(X[0], weights, 2)[1]

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
+import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
@@ -18,6 +19,8 @@ from structopt.methods.block_ascent.columns import Columns
 from structopt.methods.block_ascent.columns_kernels import scores, spread
 from structopt.structures.base.label_problem import LabelProblem
 
+_WIDE = 4
+"""Columns a nonzero from which on those that occur are numbered anew."""
 _MOST, _LABELS = 2**31, 2**16
 """Nonzeros and labels at most: they are counted in 32 bits and in 16."""
 
@@ -76,16 +79,19 @@ class Problem:
         All examples.
     columns : Columns
         The rows with fewer columns.
+    n_inputs : int
+        How many columns the structure has.
     occurring : array of int
-        The given columns that have an entry.
+        Those of them that have an entry.
     place : array of int
-        The number of each given column among these.
+        The number of each column of the rows among these.
     """
 
     data: DataSet
     form: PlainForm
     given: LabelProblem
     columns: Columns
+    n_inputs: int
     occurring: Ints
     place: Any
 
@@ -105,13 +111,19 @@ class Problem:
             return f"{given.rows.nnz} nonzeros are too many for 32 bits"
         if given.n_labels >= _LABELS:
             return f"{given.n_labels} labels are too many for 16 bits"
+        n_inputs, named = given.rows.shape[1], None
+        if _WIDE * given.rows.nnz < n_inputs:  # nothing then is as long as the columns are many
+            named, local = np.unique(given.rows.indices, return_inverse=True)
+            own = (given.rows.data, local.astype(np.int32), given.rows.indptr)
+            given = given._replace(rows=sp.csr_array(own, shape=(len(given.gold), len(named))))
         columns = Columns.of(given.rows)
         if not np.isfinite(columns.square.sum()):
             return "the squares of its inputs overflow"
         occurring = columns.occurring
         place = np.zeros(given.rows.shape[1], dtype=np.int32)
         place[occurring] = np.arange(len(occurring), dtype=np.int32)
-        return cls(data, form, given, columns, occurring, place)
+        names = occurring if named is None else named[occurring]
+        return cls(data, form, given, columns, n_inputs, names, place)
 
     def blocks(self) -> Blocks:
         """Return the blocks of all examples, at multipliers of 0."""
@@ -157,11 +169,11 @@ class Problem:
 
     def narrowed(self, weights: Floats) -> Weights:
         """Return given weights over the columns that occur."""
-        K, width = self.given.n_labels, len(self.place)
+        K, width = self.given.n_labels, self.n_inputs
         rows = weights[: K * width].reshape(K, width)[:, self.occurring].T
         return Weights(np.ascontiguousarray(rows), np.array(weights[K * width :]))
 
     def widened(self, weights: Weights) -> Floats:
         """Return weights as users see them: label by label over all columns, then transitions."""
-        whole = spread(weights.rows, self.occurring, len(self.place)).ravel()
+        whole = spread(weights.rows, self.occurring, self.n_inputs).ravel()
         return np.concatenate([whole, weights.steps]) if len(weights.steps) else whole

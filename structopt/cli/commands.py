@@ -36,6 +36,7 @@ COMMANDS = {
         "cli.explain:Explain",
         "what a model has learned, and why it predicts so",
     ),
+    "warm": ("cli.warm:Warm", "compile ahead what the first fit would wait for"),
     "demo": (
         "lab.demo:Demo",
         "train on bundled data with every backend and compare them (under a minute)",
@@ -84,6 +85,10 @@ COMMANDS = {
     "bench oracles": (
         "lab.bench.oracles:OracleBench",
         "time per part of every oracle, beside networkx and other libraries",
+    ),
+    "bench sparse": (
+        "lab.bench.sparse:SparseBench",
+        "sparse rows and sentences beside liblinear and CRFsuite (sentences need STRUCTOPT_DATA)",
     ),
     "bench alignment": (
         "lab.bench.alignment:AlignmentBench",

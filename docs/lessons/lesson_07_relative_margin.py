@@ -154,7 +154,7 @@ def planes(B, Figure, cloud, so):
     for _ax, _formulation in zip(_figure.subplots(1, 2), _formulations, strict=True):
         _run = so.CuttingPlane(_structure, _formulation, _data, backend="clarabel", tol=1e-6)
         _run.solve()
-        so.draw.plane(_run, levels="problem", limits=(-0.1, 0.9, -0.2, 1.6), ax=_ax)
+        so.draw.plane(_run, levels="master", limits=(-0.1, 0.9, -0.2, 1.6), ax=_ax)
         _ax.set(title=type(_formulation).__name__, xlabel="", ylabel="")
         if _ax.get_legend():
             _ax.get_legend().remove()

@@ -39,6 +39,7 @@ from structopt.errors import InvalidInputError
 from structopt.structures.alignment_path.inputs import are_symbols, read_pairs
 from structopt.structures.alignment_path.shard import AlignmentPathShard
 from structopt.structures.base.packed import PackedStructure, check_decoder
+from structopt.structures.base.sketch import Links
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.lattice.inputs import Paths
 from structopt.structures.losses.part_costs import PartCosts
@@ -159,6 +160,12 @@ class AlignmentPath(PackedStructure):
         """Return how many matches are missing, or too many if those are more."""
         gold, found = _matches(y), _matches(other)
         return max(len(gold - found), len(found - gold))
+
+    def sketch(self, x: Any, y: Any, shown: Any = None) -> Links:
+        """Return the matches between the symbols of two sequences."""
+        sides = x if are_symbols(x) else [range(1, n + 1) for n in np.shape(x)[:2]]
+        left, right = (list(side) for side in (sides if shown is None else shown))
+        return Links(frozenset((int(i), int(j)) for i, j in _matches(y)), left, right)
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(feature, operation)`` for each weight."""

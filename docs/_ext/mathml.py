@@ -32,7 +32,7 @@ _BAR = re.compile(r'<mo(?: (?:stretchy="false"|class="mathopen"))*>([|‖])</mo>
 def to_mathml(latex: str, *, block: bool) -> str:
     r"""Return a formula as a <math> element.
 
-    >>> to_mathml(r"w \\ge 0", block=False).count("<mi>w</mi>")
+    >>> to_mathml(r"w \ge 0", block=False).count("<mi>w</mi>")
     1
     """
     latex = latex.strip()

@@ -84,7 +84,8 @@ class Result:
     --------
     >>> import structopt as so
     >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
-    >>> result = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5)).fit(X, Y).result_
+    >>> model = so.StructuredClassifier(so.Chain(), so.M3N(C=0.5), backend="ascent")
+    >>> result = model.fit(X, Y).result_
     >>> result.status, result.method, result.backend, len(result.history) > 1
     ('optimal', 'cutting-plane', 'ascent', True)
     >>> result.certificate.primal == result.history[-1].primal

@@ -1,5 +1,7 @@
 """The site's structure: every page is in a toctree, every public name in the reference."""
 
+import doctest
+import importlib
 import inspect
 import re
 import sys
@@ -41,7 +43,7 @@ def test_toctrees_hold_every_page():
         if page not in seen:
             seen.add(page)
             open_ += children(page)
-    built = {"_build", "auto_examples", "api"}
+    built = {"_build", "auto_examples", "api", "pages"}
     every = {p.resolve() for p in DOCS.rglob("*.md") if not built & set(p.relative_to(DOCS).parts)}
     assert sorted(str(p.relative_to(DOCS)) for p in every - seen) == []
 
@@ -65,3 +67,9 @@ def test_every_public_name_has_an_example_that_runs(entry):
     if inspect.isclass(value):
         texts += [inspect.getdoc(member) for member in vars(value).values() if callable(member)]
     assert any(">>>" in (text or "") for text in texts)  # the doctests are run where they stand
+
+
+@pytest.mark.parametrize("name", ["mathml", "plain_formulas", "reference", "repository_links"])
+def test_examples_in_the_site_s_own_extensions_run(reference, monkeypatch, name):
+    monkeypatch.syspath_prepend(str(DOCS / "_ext"))
+    assert doctest.testmod(importlib.import_module(name)).failed == 0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from structopt.errors import MissingDependencyError
 from structopt.report.draw.theme import OKABE_ITO
 
 BLUE, RED, GREEN, PINK, ORANGE, SKY, GREY = OKABE_ITO
@@ -12,21 +11,11 @@ FAINT = "0.8"
 
 
 def axes(ax: Any, width: float = 6.0, height: float = 4.5) -> Any:
-    """Return the axes to draw on: the given ones, or those of a new figure.
-
-    Raises
-    ------
-    MissingDependencyError
-        matplotlib is not installed.
-    """
+    """Return the axes to draw on: the given ones, or those of a new figure."""
     if ax is not None:
         return ax
-    try:
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingDependencyError(
-            'Pictures need matplotlib: pip install "structopt-margin[plot]".'
-        ) from error
+    from matplotlib.figure import Figure
+
     return Figure(figsize=(width, height), layout="constrained").subplots()
 
 

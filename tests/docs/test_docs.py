@@ -14,7 +14,11 @@ WRITTEN = {"_build", "api", "auto_examples", "pages"}  # when the site is built
 PAGES = [
     ROOT / "README.md",
     ROOT / "CONTRIBUTING.md",
-    *(p for p in sorted((ROOT / "docs").rglob("*.md")) if not WRITTEN & set(p.parts)),
+    *(
+        p
+        for p in sorted((ROOT / "docs").rglob("*.md"))
+        if not WRITTEN & set(p.relative_to(ROOT).parts)
+    ),
 ]
 BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 

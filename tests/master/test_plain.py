@@ -71,7 +71,7 @@ def declared(formulation, n_features=5):
     return m
 
 
-@pytest.mark.parametrize("formulation", PLAIN, ids=str)
+@pytest.mark.parametrize("formulation", PLAIN)
 def test_what_is_read_is_what_is_compiled(formulation):
     read, compiled = plain_form(declared(formulation)), declared(formulation)
     compiled.compile()
@@ -84,7 +84,7 @@ def test_what_is_read_is_what_is_compiled(formulation):
     assert form.is_ridge
 
 
-@pytest.mark.parametrize("formulation", OTHER, ids=str)
+@pytest.mark.parametrize("formulation", OTHER)
 def test_other_forms_are_left_to_the_compiler(formulation):
     assert isinstance(plain_form(declared(formulation)), str)
 

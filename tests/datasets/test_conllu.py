@@ -14,7 +14,8 @@ from structopt.datasets.conllu import Sentence
 from structopt.errors import InvalidInputError, MissingDataError, OracleError
 from structopt.features.arcs import ArcFeatures
 from structopt.lab.bench import parsing
-from structopt.lab.bench.oracles import CASES, Case, Contender, OracleBench
+from structopt.lab.bench.oracle_case import CASES, Case, Contender
+from structopt.lab.bench.oracles import OracleBench
 from structopt.lab.harness.runner import run
 
 TINY = """\

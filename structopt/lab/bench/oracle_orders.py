@@ -8,7 +8,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from structopt.lab.bench.oracles import OURS, REFERENCE, Case, Contender
+from structopt.lab.bench.oracle_case import OURS, REFERENCE, Case, Contender, case
 from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.losses.average_precision import AveragePrecision
 from structopt.structures.losses.contingency import FScore
@@ -17,6 +17,7 @@ from structopt.structures.ranking.structure import Ranking
 from structopt.structures.subset.structure import Subset
 
 
+@case("ranking")
 def ranking_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield 5 lists of 20 items, by NDCG and by average precision; a part is an item."""
     X = [rng.standard_normal((20, 1)) for _ in range(5)]
@@ -61,6 +62,7 @@ def ranking_cases(rng: np.random.Generator) -> Iterator[Case]:
     })  # fmt: skip
 
 
+@case("subset")
 def subset_cases(rng: np.random.Generator) -> Iterator[Case]:
     """Yield a batch of 300 items, a tenth of them positive, by F1."""
     X, Y = [rng.standard_normal((300, 1))], [(np.arange(300) < 30).astype(int)]

@@ -58,6 +58,8 @@ def plain_form(master: RestrictedMaster) -> PlainForm | str:
     """Return the form of a declared master, or why it is not surely this one."""
     if master.declared_constraints:
         return "there are constraints"
+    if master.declared_objective.parameters():
+        return "its objective holds a cp.Parameter"
     family = master.families[0] if len(master.families) == 1 else None
     if family is None or family.joint or family.where is not None:
         return "its cuts are not one family, a cut an example"

@@ -16,7 +16,8 @@ def model():
     X, Y = so.datasets.make_chain_crf(n_examples=6, n_features=2, n_relevant=1, length=3, seed=0)
     named = [[f"{label}{BAD}" for label in y] for y in Y]
     labels = sorted({label for y in named for label in y})
-    return so.StructuredClassifier(so.Chain(labels=labels), so.M3N(C=1.0)).fit(X, named)
+    model = so.StructuredClassifier(so.Chain(labels=labels), so.M3N(C=1.0), method="cutting-plane")
+    return model.fit(X, named)
 
 
 def check(html):

@@ -41,7 +41,7 @@ def test_results_certificates_and_rounds_show_themselves(model):
     first = result.history[0]
     assert len(first.found) > 0
     assert "&lt;script&gt;" in check(first._repr_html_())
-    check(replace(first, weights=None, found=(), primal=np.nan)._repr_html_())
+    check(replace(first, made=None, found=(), primal=np.nan)._repr_html_())
 
 
 def test_a_long_history_is_shown_from_both_ends(model):

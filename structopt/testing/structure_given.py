@@ -12,6 +12,8 @@ from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.structures.base.given import Not, agrees
 from structopt.structures.base.packed import PackedStructure
 from structopt.structures.base.structure import Structure
+from structopt.structures.grammar.structure import Grammar
+from structopt.structures.grammar.trees import brackets
 from structopt.testing.check import Check
 from structopt.testing.structure_case import StructureCase
 
@@ -28,7 +30,8 @@ def given_parts_are_held(case: StructureCase) -> None:
     for i, w in case.asked():
         for _ in range(DRAWS):
             told = drawn(rng, case, i)
-            right = [k for k, y in enumerate(case.outputs[i]) if has(told, y)]
+            agree = stands if isinstance(case.structure, Grammar) else has
+            right = [k for k, y in enumerate(case.outputs[i]) if agree(told, y)]
             try:
                 (found,) = case.structure.predict([case.X[i]], w, given=[told])
             except InfeasibleError as error:
@@ -54,6 +57,8 @@ def drawn(rng: np.random.Generator, case: StructureCase, i: int) -> Any:
     first, other = (outputs[int(k)] for k in rng.integers(len(outputs), size=2))
     if rng.random() < 0.5:
         other = first  # then what is given can be had
+    if isinstance(case.structure, Grammar):
+        return _spans(rng, outputs, first, other)
     if in_parts(first):
         every = sorted({part for y in outputs for part in y}, key=repr)
         kept = [part for part in every if rng.random() < 0.4]
@@ -74,11 +79,43 @@ def has(told: Any, y: Any) -> bool:
     return agrees(told, y)
 
 
+def stands(told: Mapping[tuple[int, int], Any], tree: Any) -> bool:
+    """Return whether a tree of a grammar has what is given of its spans."""
+    for span, entry in told.items():
+        labels = {label for *ends, label in brackets(tree) if tuple(ends) == span}
+        if isinstance(entry, bool):
+            agreed = bool(labels) == entry
+        elif isinstance(entry, Not):
+            agreed = labels.isdisjoint(entry.labels)
+        else:
+            agreed = not labels.isdisjoint(entry if isinstance(entry, set) else {entry})
+        if not agreed:
+            return False
+    return True
+
+
 def in_parts(y: Any) -> bool:
     """Return whether an output is a set or path of parts, which are in it or not."""
     if isinstance(y, AbstractSet):
         return True
     return isinstance(y, list | tuple) and any(isinstance(part, tuple) for part in y)
+
+
+def _spans(rng: np.random.Generator, outputs: Any, first: Any, other: Any) -> Any:
+    """Return what may be given of some spans of a tree."""
+    every = sorted({(i, j) for y in outputs for i, j, _ in brackets(y)})
+    told: dict[tuple[int, int], Any] = {}
+    for span in (one for one in every if rng.random() < 0.4):
+        of = brackets(first if rng.random() < 0.7 else other)
+        labels = sorted(label for *ends, label in of if tuple(ends) == span)
+        some = sorted({label for y in outputs for *_, label in brackets(y)})
+        form, any_label = int(rng.integers(4)), str(rng.choice(some))
+        label = str(rng.choice(labels or some))
+        if form == 0 or not labels:
+            told[span] = bool(labels) if rng.random() < 0.7 else Not(label)
+        else:
+            told[span] = (Not(any_label), label, {label, any_label})[form - 1]
+    return told
 
 
 def _entry(rng: np.random.Generator, y: Any, other: Any, labels: Any) -> Any:

@@ -10,6 +10,7 @@ import pytest
 
 import structopt as so
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
+from structopt.structures.grammar.trees import brackets
 
 LABELS = ["a", "b", "c"]
 
@@ -114,6 +115,35 @@ def test_edges_of_matchings_and_paths():
     assert paths.predict([graph], w, given=[[("a", "t")]])[0] == (("s", "a"), ("a", "t"))
     with pytest.raises(InfeasibleError, match="example 0"):
         paths.predict([graph], w, given=[[("s", "b"), ("a", "t")]])
+
+
+def test_spans_of_trees():
+    rules = "S -> A S | A A | A\nA -> B | 'u'\nB -> A A | 'u'"
+    structure = so.Grammar(rules, "S").fitted([["u"] * 2], [("S", "A", "A")])
+    x, w = ["u"] * 3, np.zeros(structure.n_features_)
+    free = structure.k_best(x, w, 100)
+    for told in ({(0, 2): True}, [(0, 2)], [[0, 2]], {(0, 2): so.Not("S"), (1, 3): False}):
+        (tree,) = structure.predict([x], w, given=[told])
+        assert tree in free
+        assert any(b[:2] == (0, 2) for b in brackets(tree))
+    both = {(0, 2): "B", (0, 1): so.Not("B", "S"), (1, 2): {"B"}}
+    (tree, other) = structure.predict([x, x], w, given=[both, None])
+    assert tree in free
+    assert tree[1] == ("A", ("B", "A", ("A", "B")))
+    assert other == structure.argmax(x, w)
+    assert structure.predict([x], w, given=[{(0, 2): so.Not(*"ABS")}])[0] in free
+    for crossed in ([(0, 2), (1, 3)], {(0, 3): False}, {(0, 1): "S"}):
+        with pytest.raises(InfeasibleError, match="No output of example 1 agrees"):
+            structure.predict([x, x], w, given=[None, crossed])
+    with pytest.raises(InfeasibleError, match=r"span \(0, 1\) of example 0, set\(\), leaves"):
+        structure.predict([x], w, given=[{(0, 1): set()}])
+    with pytest.raises(InvalidInputError, match=r"span \(0, 1\) of example 0 names 'Z'"):
+        structure.predict([x], w, given=[{(0, 1): "Z"}])
+    for stray in ({(0, 4): True}, [(2, 2)], tree, {0: "A"}):
+        with pytest.raises(InvalidInputError, match=r"example 0 .* it has no part"):
+            structure.predict([x], w, given=[stray])
+    with pytest.raises(InvalidInputError, match="give an entry"):
+        structure.predict([x], w, given=[so.Not("A")])
 
 
 class Sign(so.Structure):

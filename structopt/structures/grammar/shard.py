@@ -21,6 +21,7 @@ from structopt.structures.base.oracles import Oracle, best_other, loss_augmented
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
 from structopt.structures.grammar import kernels
+from structopt.structures.grammar.given import HeldSpans, Staged
 from structopt.structures.grammar.inputs import Sentences
 from structopt.structures.grammar.rules import Productions
 from structopt.structures.lattice.inputs import Paths
@@ -150,6 +151,15 @@ class GrammarShard(Shard):
         ranks = [Paths.stacked([found.of(i + r) for i in every]) for r in range(k)]
         return [self._compared(scores, trees) for trees in ranks if trees.ptr[-1]]
 
+    def within(self, weights: Floats, held: Any) -> tuple[Paths, Any]:
+        """Return every sentence's best tree with the spans given, and who has none."""
+        weights = check_weights(weights, self.layout.n_features)
+        staged = Staged.of(self.made)
+        found = [
+            self.part(i, i + 1)._agreeing(weights, staged, told) for i, told in enumerate(held)
+        ]
+        return Paths.stacked(found), np.array([len(nodes) == 0 for nodes in found])
+
     # ------------------------------------------------------------------ outer loops
     @property
     def anchor(self) -> Paths:
@@ -214,6 +224,16 @@ class GrammarShard(Shard):
             span[:, layout.labels] = self.spans.scores(given, n_labels)
         rule = np.append(weights[rules_at:], 0.0)[made.rule]
         return Scores(tag, first, last, span, rule)
+
+    def _agreeing(self, weights: Floats, staged: Staged, told: HeldSpans | None) -> Ints:
+        """Return the best tree of a single sentence that agrees, no nodes if there is none."""
+        scores = self._scores(weights)
+        if told is None:
+            return self._trees(scores, 1).of(0)
+        given = (self.offsets, *staged.scores(scores, told), *staged.made.arrays)
+        ways = decoders(kernels, self.decoder)
+        _, nodes = ways.k_best(1, *given, self.right_ptr, self.right, 0.0, 0.0)
+        return staged.plain(nodes, self.made)
 
     def _trees(self, scores: Scores, k: int, costs: tuple[float, float] = (0.0, 0.0)) -> Paths:
         """Return the k best trees of every sentence, one after the other."""

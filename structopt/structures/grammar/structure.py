@@ -32,6 +32,7 @@ from structopt.errors import InvalidInputError
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.sketch import Boxes, parts_of
 from structopt.structures.base.structure import check_lengths
+from structopt.structures.grammar.given import held_spans
 from structopt.structures.grammar.inputs import (
     Vocabulary,
     are_words,
@@ -155,6 +156,12 @@ class Grammar(PackedStructure):
         if vocabulary is not None:
             _check_words(shard, vocabulary)
         return shard
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which labels may stand over each span, and one of which must."""
+        symbols = self._made().symbols
+        each = enumerate(zip(given, np.diff(shard.offsets).tolist(), strict=True), shard.start)
+        return [held_spans(told, length, symbols, i) for i, (told, length) in each]
 
     def unpack(self, shard: GrammarShard, outputs: Any) -> list[Any]:
         """Return every tree as nested tuples."""

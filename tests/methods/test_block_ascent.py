@@ -153,3 +153,14 @@ def test_more_classes_and_planes_than_there_is_room_for():
     words = [rows(6, 4, s, density=0.9) for s in range(4)]
     tags = [rng.integers(0, 4, 6).tolist() for _ in words]
     agree(*both(so.Chain(), so.M3N(C=30.0), words, tags))
+
+
+def test_auto_leaves_stiff_problems_to_cutting_planes():
+    """A cost so large, by the size of the inputs, that ascent by blocks would crawl or stall."""
+    X, y = so.datasets.make_classes(40, seed=0)
+    soft, stiff = (
+        so.StructuredClassifier(so.Multiclass(), so.M3N(C=C)).fit(X, y).result_ for C in (1.0, 1e8)
+    )
+    assert (soft.method, stiff.method) == ("block-ascent", "cutting-plane")
+    assert soft.certificate.certified
+    assert stiff.certificate.certified

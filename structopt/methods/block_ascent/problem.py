@@ -148,6 +148,13 @@ class Problem:
         each = most if offsets is None else np.add.reduceat(most, offsets[:-1])
         return float(self.form.cost @ each)
 
+    def stiffness(self) -> float:
+        """Return the largest ``c_i / p |delta|^2``, about: with twice the squares of all rows."""
+        each, offsets = self.columns.square, self.given.offsets
+        if offsets is not None:
+            each = np.add.reduceat(each, offsets[:-1])
+        return float(np.max(2.0 * each * self.form.cost / self.form.curvature, initial=0.0))
+
     def summed(self, blocks: Blocks) -> tuple[Weights, float]:
         """Return the weights of the blocks' multipliers, anew from the data, and their gain."""
         rows, steps, gain = blocks.summed(self.given.rows, self.place, len(self.occurring))

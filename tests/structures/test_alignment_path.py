@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import structopt as so
-from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.errors import InvalidInputError
 from structopt.structures.alignment_path.small import small
 from structopt.testing import structure_oracles
 from structopt.testing.structure_case import StructureCase
@@ -165,8 +165,6 @@ def test_other_mistakes_are_named():
         structure.predict("ab", np.zeros(structure.n_features_))
     with pytest.raises(InvalidInputError, match=r"pairs .i, j. of positions, not 3"):
         structure.loss(y, 3)
-    with pytest.raises(IncompatibleError, match="cannot be held to parts that are given"):
-        structure.predict([x], np.zeros(structure.n_features_), given=[{(0, 0): True}])
 
 
 def test_learned_costs_beat_the_edit_distance():

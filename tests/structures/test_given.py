@@ -117,6 +117,23 @@ def test_edges_of_matchings_and_paths():
         paths.predict([graph], w, given=[[("s", "b"), ("a", "t")]])
 
 
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("decoder", ["compiled", "networkx"])
+def test_matches_of_alignments(local, decoder):
+    X = [("ab", "ba"), ("aab", "ab")]
+    structure = so.AlignmentPath(local, decoder=decoder).fitted(X, [[(0, 1)], [(0, 0)]])
+    w = np.array([1.0 if f in ("a ~ a", "b ~ b") else -1.0 for f, _ in structure.feature_names()])
+    found = structure.predict(X, w, given=[{(0, 0): True}, {(1, 0): False, (2, 1): True}])
+    assert found[0] in ({(0, 0)}, {(0, 0), (1, 1)})
+    assert found[1] == ({(2, 1)} if local else {(0, 0), (2, 1)})  # a gap costs more than a match
+    assert structure.predict(X, w, given=[[[1, 1]], None])[1] == structure.argmax(X[1], w)
+    for crossed in ([(0, 1), (1, 0)], {(0, 0), (1, 0)}, {(0, 0), (0, 1)}):
+        with pytest.raises(InfeasibleError, match="No output of example 1 agrees"):
+            structure.predict(X, w, given=[None, crossed])
+    with pytest.raises(InvalidInputError, match=r"\(0, 2\) is none of its 6 candidates"):
+        structure.predict(X, w, given=[None, [(0, 2)]])
+
+
 def test_spans_of_trees():
     rules = "S -> A S | A A | A\nA -> B | 'u'\nB -> A A | 'u'"
     structure = so.Grammar(rules, "S").fitted([["u"] * 2], [("S", "A", "A")])

@@ -58,6 +58,7 @@ def _graph(pair: Floats, deleted: Floats, inserted: Floats, opens: Floats, local
         edges = [("start" if u == ("M", 0, 0) else u, v, score) for u, v, score in edges]
         edges += [((s, n, m), "goal", 0.0) for s in "MDI"]
     graph = nx.DiGraph()
+    edges = [edge for edge in edges if edge[2] > -np.inf]  # what is given bars the others
     lengths = whole_numbers([score for *_, score in edges], 1)
     graph.add_edges_from((u, v, {"length": lengths[score]}) for u, v, score in edges)
     kept = nx.descendants(graph, "start") & nx.ancestors(graph, "goal")

@@ -107,6 +107,34 @@ class AlignmentPathShard(Shard):
             ranks.append(self._compared(scores, Paths.stacked(listed), count <= r))
         return ranks
 
+    def within(self, weights: Floats, held: Any) -> tuple[Paths, Any]:
+        """Return every pair's best alignment with matches held in (1) or out (0), and who has none.
+
+        A symbol of a match that is held in may be neither left out nor matched with another. Local
+        alignments could still end before it: there such matches score more than all else can cost.
+        """
+        pair, deleted, inserted, opens = (np.array(s) for s in self._scores(weights))
+        missing = np.zeros(self.n_examples, dtype=bool)
+        for e in range(self.n_examples):
+            rows, columns = (
+                gaps[ends[e] : ends[e + 1]]
+                for gaps, ends in ((deleted, self.a_ends), (inserted, self.b_ends))
+            )
+            own = slice(self.pair_ends[e], self.pair_ends[e + 1])
+            told = held[own].reshape(len(rows), len(columns))
+            i, j = np.nonzero(told == 1)
+            if np.any(np.diff(i) <= 0) or np.any(np.diff(j) <= 0):
+                missing[e] = True  # they cross; all others go together
+                continue
+            score = pair[own].reshape(told.shape)
+            gained = score[i, j]
+            if self.local:
+                most = min(told.shape) * (np.abs(score).max() + np.abs(opens).sum())
+                gained = gained + 1 + 2 * (most + np.abs(rows).sum() + np.abs(columns).sum())
+            score[told == 0] = score[i] = score[:, j] = rows[i] = columns[j] = -np.inf
+            score[i, j] = gained
+        return self._found(Scores(pair, deleted, inserted, opens), 1)[0], missing
+
     @property
     def anchor(self) -> Paths:
         """The gold alignments."""

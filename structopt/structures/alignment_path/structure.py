@@ -38,6 +38,7 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.alignment_path.inputs import are_symbols, read_pairs
 from structopt.structures.alignment_path.shard import AlignmentPathShard
+from structopt.structures.base.given import held_parts
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.sketch import Links
 from structopt.structures.base.structure import check_lengths
@@ -123,6 +124,14 @@ class AlignmentPath(PackedStructure):
         costs, local = PartCosts.given(self.cost), bool(self.local)
         given = (Paths.stacked(gold), costs, local, start, self.decoder)
         return AlignmentPathShard(pairs, self.n_features_, *given)
+
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which matches are held in and out: 1 and 0, -1 where nothing is given."""
+        sizes = (np.diff(ends).tolist() for ends in (shard.a_ends, shard.b_ends))
+        each = enumerate(zip(given, *sizes, strict=True), shard.start)
+        return np.concatenate(
+            [held_parts(told, list(np.ndindex(n, m)), i) for i, (told, n, m) in each]
+        )
 
     def unpack(self, shard: AlignmentPathShard, outputs: Any) -> list[Matches]:
         """Return every alignment as a frozenset of matches (i, j)."""

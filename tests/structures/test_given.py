@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 import structopt as so
-from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError
+from structopt import names
+from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError, OracleError
+from structopt.structures.base.packed import PackedStructure
 from structopt.structures.grammar.trees import brackets
 
 LABELS = ["a", "b", "c"]
@@ -115,6 +117,50 @@ def test_edges_of_matchings_and_paths():
     assert paths.predict([graph], w, given=[[("a", "t")]])[0] == (("s", "a"), ("a", "t"))
     with pytest.raises(InfeasibleError, match="example 0"):
         paths.predict([graph], w, given=[[("s", "b"), ("a", "t")]])
+
+
+def test_parts_of_decisions():
+    X, gold = np.ones((2, 1)), [(0, 0, 0)] * 2
+    packed = so.Decision(so.decisions.Knapsack([2.0, 1.0, 1.0], 2.0)).fitted(X, gold)
+    w = np.array([-5.0, -1.0, 2.0]) * 1e-9  # however small
+    found = packed.predict(X, w, given=[{2: True}, [None, 1, None]])
+    assert found == [(0, 1, 1), (0, 1, 0)]
+    assert packed.predict(X, w, given=[None, {0: False}]) == [(1, 0, 0), (0, 1, 0)]
+    assert packed.predict(X, w, given=[(0, 0, 1)] * 2) == [(0, 0, 1)] * 2
+    with pytest.raises(InfeasibleError, match="No output of example 1 agrees"):
+        packed.predict(X, w, given=[None, {0: True, 2: True}])
+    with pytest.raises(InvalidInputError, match=r"example 0 .* it has no part 3"):
+        packed.predict(X, w, given=[{3: True}, None])
+    with pytest.raises(InvalidInputError, match=r"0\.5 of a part"):
+        packed.predict(X, w, given=[{1: 0.5}, None])
+    model = so.DecisionModel(packed.decisions, so.M3N(), max_iter=3).fit(X, [[-5.0, -1.0, 2.0]] * 2)
+    assert model.predict(X, given=[{0: False, 1: True}, None])[0].tolist() == [0, 1, 0]
+    with pytest.raises(InfeasibleError, match="No output of example 1 agrees"):
+        model.predict(X, given=[None, [1, 1, None]])
+    real = so.Decision(so.decisions.Listed([[0.5, 0.5], [1.0, 0.0]]))
+    real = real.fitted(X, [so.losses.Priced((1.0, 0.0), [0.0, 1.0])] * 2)
+    with pytest.raises(IncompatibleError, match="decisions of this Listed are real"):
+        real.predict(X, np.ones(2), given=[{0: True}, None])
+
+
+class Short(so.decisions.Listed):
+    """A search that stops early."""
+
+    def minimize(self, costs, start=0):
+        found = super().minimize(-costs, start)
+        return found._replace(excess=np.full(len(costs), 100.0))
+
+
+def test_a_search_that_stops_early_does_not_say_that_nothing_agrees():
+    short = so.Decision(Short([[1, 0], [0, 1]])).fitted(np.ones((1, 1)), [(1, 0)])
+    with pytest.raises(OracleError, match="stopped before it found a decision of example 0"):
+        short.predict(np.ones((1, 1)), np.ones(2), given=[{0: True}])
+
+
+@pytest.mark.parametrize("entry", names.of_kind("structure"), ids=lambda entry: entry.name)
+def test_no_structure_refuses(entry):
+    held = getattr(getattr(so, entry.name), "held", None)  # `Enumerated` has a `complete`
+    assert held is not PackedStructure.held
 
 
 @pytest.mark.parametrize("local", [False, True])

@@ -15,6 +15,8 @@ import numpy as np
 
 from structopt.arrays import Floats, as_floats
 from structopt.errors import InvalidInputError
+from structopt.structures.base.given import nothing_agrees
+from structopt.structures.base.structure import check_lengths
 from structopt.structures.decision.base import DecisionSet, as_rows
 from structopt.structures.decision.paths import ShortestPaths
 
@@ -28,10 +30,25 @@ class Decider:
     def predict_costs(self, X: Any) -> Floats:
         """Return the predicted costs of every part, (n, m)."""
 
-    def predict(self, X: Any) -> Any:
-        """Return the cheapest decisions at the predicted costs, (n, m); whole numbers if 0/1."""
-        of = as_set(self.decisions)
-        points = of.minimize(self.predict_costs(X)).points
+    def predict(self, X: Any, *, given: Any = None) -> Any:
+        """Return the cheapest decisions at the predicted costs, (n, m); whole numbers if 0/1.
+
+        Parameters
+        ----------
+        X : sequence
+        given : sequence, optional
+            For each input what is known of its 0/1 decision (None: nothing): 1, 0 or None for each
+            part, or a mapping of some. The cheapest decision that agrees is returned.
+        """
+        of, costs = as_set(self.decisions), self.predict_costs(X)
+        if given is None:
+            points = of.minimize(costs).points
+        else:
+            check_lengths(list(costs), given)
+            points, excess = of.within(costs, of.held(given))
+            if np.any(excess < 0):
+                i = int(np.argmax(excess < 0))
+                raise nothing_agrees(given[i], i)
         return points.astype(np.int64) if of.boolean else points
 
     def regrets(self, X: Any, costs: Any) -> Floats:

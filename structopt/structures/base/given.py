@@ -125,6 +125,16 @@ def held_parts(given: Any, names: Sequence[Any], example: int) -> Held:
     return held
 
 
+def held_entries(given: Any, n: int, example: int) -> Held:
+    """Return the same of the n entries of a 0/1 vector: one for each, or a mapping of some.
+
+    >>> held_entries({2: True, 0: 0}, 3, 7)
+    array([ 0, -1,  1], dtype=int8)
+    """
+    values = (in_or_out(value, given, example) for value in listed(given, range(n), example))
+    return np.fromiter(values, np.int8, n)
+
+
 def in_or_out(value: Any, given: Any, example: int) -> int:
     """Return 1, 0 or -1 for True, False, and None or NaN."""
     if value is None or value != value:

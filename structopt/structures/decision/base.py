@@ -13,14 +13,16 @@ array([[0., 1., 1.]])
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, as_floats
-from structopt.errors import InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError, OracleError
 from structopt.parameters import Parameters
+from structopt.structures.base.given import Held, held_entries
 
 
 class Decided(NamedTuple):
@@ -88,6 +90,37 @@ class DecisionSet(Parameters):
             best[better], value[better] = found.points[better], cost[better]
             excess[better] = found.excess[better]
         return Decided(best, excess)
+
+    def held(self, given: Sequence[Any], start: int = 0) -> Held:
+        """Return what is given of some decisions, (n, m): 1 and 0, -1 where nothing is."""
+        if not self.boolean:
+            raise IncompatibleError(
+                f"The decisions of this {type(self).__name__} are real: only parts of 0/1 ones can "
+                "be given at prediction."
+            )
+        rows = [held_entries(told, self.n_parts, i) for i, told in enumerate(given, start)]
+        return np.array(rows, dtype=np.int8).reshape(-1, self.n_parts)
+
+    def within(self, costs: Floats, held: Held, start: int = 0) -> Decided:
+        r"""Return the cheapest 0/1 decisions with parts in (1) or out (0), -1 where they are free.
+
+        ``excess`` is -1 if there is none. Parts that are held cost, or gain, twice what the others
+        can, S: decisions that disagree cost at least S more than those that agree.
+        """
+        free = np.abs(np.where(held < 0, costs, 0.0)).sum(axis=1)
+        free[free == 0] = 1.0
+        pushed = np.where(held < 0, costs, 2.0 * free[:, None] * (1.0 - 2.0 * held))
+        found = self.minimize(pushed, start)
+        apart = np.any((held >= 0) & (found.points != held), axis=1)
+        early = np.flatnonzero(apart & (found.excess >= free))
+        if len(early):
+            i = start + int(early[0])
+            raise OracleError(
+                f"The search stopped before it found a decision of example {i} with the parts "
+                "given, or that there is none: give it a smaller gap, or more time.",
+                example=i,
+            )
+        return Decided(found.points, np.where(apart, -1.0, found.excess))
 
 
 def no_excess(points: Floats) -> Decided:

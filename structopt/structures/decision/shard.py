@@ -81,6 +81,11 @@ class DecisionShard(Shard):
         costs = self.scale * self.costs(weights)
         return self._compared(costs, self._cheapest(costs))
 
+    def within(self, weights: Floats, held: Any) -> tuple[Floats, Any]:
+        """Return every example's cheapest decision with the parts held, and who has none."""
+        found = self.decisions.within(self.costs(weights), held, self.start)
+        return found.points, found.excess < 0
+
     def part(self, a: int, b: int) -> Self:
         """Return examples a to b - 1 as a shard over the same base."""
         part = copy.copy(self)

@@ -121,6 +121,10 @@ class Decision(PackedStructure):
             added = self._added(Y, gold, start)
         return DecisionShard(self.decisions, InputRows.of(matrix), gold, added, self.scale, start)
 
+    def held(self, X: Any, given: Any, shard: Any) -> Any:
+        """Return which parts are held in (1) or out (0), -1 where nothing is given."""
+        return self.decisions.held(given, shard.start)
+
     def unpack(self, shard: DecisionShard, outputs: Any) -> list[Output]:
         """Return every decision as a tuple, of integers where they are 0/1."""
         every = outputs.astype(np.int64) if self.decisions.boolean else outputs

@@ -36,7 +36,7 @@ import scipy.sparse as sp
 from structopt.arrays import as_matrix, check_columns, first_not_finite
 from structopt.errors import InfeasibleError, InvalidInputError, OracleError, StructoptError
 from structopt.structures.base.costed import costs_of, plain
-from structopt.structures.base.given import in_or_out, listed
+from structopt.structures.base.given import held_entries
 from structopt.structures.base.integer.rows import compile_rows
 from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.base.packed import PackedStructure
@@ -137,12 +137,8 @@ class BooleanProgram(PackedStructure):
     def held(self, X: Any, given: Any, shard: Any) -> Any:
         """Return which parts are fixed at 1 or 0, -1 where nothing is given."""
         sizes = np.diff(shard.offsets).tolist()
-        each = zip(given, sizes, strict=True)
-        rows = [
-            [in_or_out(value, told, i) for value in listed(told, range(n), i)]
-            for i, (told, n) in enumerate(each, shard.start)
-        ]
-        return np.concatenate(rows).astype(np.int8)
+        each = enumerate(zip(given, sizes, strict=True), shard.start)
+        return np.concatenate([held_entries(told, n, i) for i, (told, n) in each])
 
     def unpack(self, shard: ProgramShard, outputs: Any) -> list[Output]:
         """Return the 0/1 vectors of every example."""

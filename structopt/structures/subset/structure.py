@@ -30,7 +30,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Ints, stack_sequences
 from structopt.errors import InvalidInputError
-from structopt.structures.base.given import Mask, in_or_out, listed
+from structopt.structures.base.given import Mask, held_entries
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.subset.base import SetStructure
 from structopt.structures.subset.shard import SetShard
@@ -100,11 +100,7 @@ class Subset(SetStructure):
         """Return which items are held in (1) or out (0), -1 where nothing is given."""
         sizes = np.diff(shard.offsets).tolist()
         each = enumerate(zip(given, sizes, strict=True), shard.start)
-        rows = [
-            [in_or_out(value, told, i) for value in listed(told, range(n), i)]
-            for i, (told, n) in each
-        ]
-        return np.concatenate(rows).astype(np.int8)
+        return np.concatenate([held_entries(told, n, i) for i, (told, n) in each])
 
     # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:

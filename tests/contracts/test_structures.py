@@ -19,7 +19,6 @@ SEEDS = {
     "Decision": 8,
     "Enumerated": 4,
     "Grammar": 6,
-    "MarkovNet": 12,
     "SecondOrderChain": 8,
     "Segments": 9,
 }  # slow ones
@@ -71,6 +70,6 @@ def test_shards_travel_between_processes(entry):
 
 @pytest.mark.parametrize(("entry", "check"), list(cells()))
 def test_structure(entry, check):
-    seeds = min(SEEDS.get(entry.name, 14), FEW.get(check.__name__, 14))
+    seeds = min(SEEDS.get(entry.name, 10), FEW.get(check.__name__, 10))
     for seed in range(seeds):
         check(case(entry, seed))

@@ -91,7 +91,7 @@ def test_interrupt(in_a_terminal, monkeypatch, capsys, tmp_path):
     """Ctrl-C in the middle of a run, which itself ends with its best model, ends the demo."""
     monkeypatch.setattr(CuttingPlane, "step", lambda self: signal.raise_signal(signal.SIGINT))
     assert cli.main(["demo", "--quick", "--out", str(tmp_path)]) == 130
-    assert capsys.readouterr().err.endswith("\nstructopt: interrupted\n")
+    assert capsys.readouterr().err.endswith("structopt: interrupted\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -10,13 +10,14 @@ The functions take what those of :mod:`structopt.structures.arborescence.project
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from itertools import combinations, islice
 from typing import Any
 
 import numpy as np
 
 from structopt.arrays import Floats, Ints
-from structopt.structures.arborescence.reference import candidates, decreasing, graph_of
+from structopt.structures.arborescence.reference import candidates, decreasing, graph_of, second_of
 
 Arc = tuple[int, int]
 
@@ -50,16 +51,8 @@ def best_other(
     single_root: bool,
 ) -> tuple[Ints, Any]:  # fmt: skip
     """Return the best tree of every sentence other than gold, and where there is none."""
-    answer, missing = gold.copy(), np.zeros(len(tokens) - 1, dtype=bool)
-    for i in range(len(tokens) - 1):
-        own = slice(int(tokens[i]), int(tokens[i + 1]))
-        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
-        two = islice(_projective(graph, single_root, head), 2)
-        other = next((t for t in two if not np.array_equal(t, gold[own])), None)
-        missing[i] = other is None
-        if other is not None:
-            answer[own] = other
-    return answer, missing
+    trees = partial(_projective, single_root=single_root, head=head)
+    return second_of(trees, scores, arcs, head, dependent, tokens, gold)
 
 
 def k_best(table: Floats, single_root: bool, k: int) -> Ints:

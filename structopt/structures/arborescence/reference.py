@@ -12,7 +12,8 @@ trees of the same score; among equally good trees they may choose others.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -41,11 +42,19 @@ def best_other(
     single_root: bool,
 ) -> tuple[Ints, Any]:  # fmt: skip
     """Return the best tree of every sentence other than gold, and where there is none."""
+    trees = partial(decreasing, single_root=single_root)
+    return second_of(trees, scores, arcs, head, dependent, tokens, gold)
+
+
+def second_of(
+    trees: Callable[[nx.DiGraph], Iterator[list[int]]], scores: Floats, arcs: Ints, head: Ints,
+    dependent: Ints, tokens: Ints, gold: Ints,
+) -> tuple[Ints, Any]:  # fmt: skip
+    """Return the first tree of every sentence that is not gold, of ``trees`` best first."""
     answer, missing = gold.copy(), np.zeros(len(tokens) - 1, dtype=bool)
     for i in range(len(tokens) - 1):
         own = slice(int(tokens[i]), int(tokens[i + 1]))
-        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
-        two = (np.array(t) for t in islice(decreasing(graph, single_root), 2))
+        two = islice(trees(graph_of(scores, arcs[i], arcs[i + 1], head, dependent)), 2)
         other = next((t for t in two if not np.array_equal(t, gold[own])), None)
         missing[i] = other is None
         if other is not None:

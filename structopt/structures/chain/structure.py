@@ -22,21 +22,18 @@ array([[1., 0., 0., 1., 0., 1., 0., 0.]])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, Stacked, stack_sequences
-from structopt.structures.base.labelled import LabelledStructure
-from structopt.structures.base.packed import check_decoder
-from structopt.structures.base.structure import ABILITIES, check_lengths
+from structopt.arrays import Floats
+from structopt.structures.base.structure import ABILITIES
 from structopt.structures.chain.one import decode_one
+from structopt.structures.chain.sequences import LabelSequences
 from structopt.structures.chain.shard import NO_LEVELS, ChainShard
-from structopt.structures.chain.transitions import Bools, allowed_pairs, check_allowed
 
 
-class Chain(LabelledStructure):
+class Chain(LabelSequences):
     r"""Sequences of labels: X is a list of (T_i, d) matrices, Y a list of label sequences.
 
     Parameters
@@ -69,52 +66,16 @@ class Chain(LabelledStructure):
         A gold output uses a transition that is forbidden.
     """
 
-    allowed_: Bools | None = None
-
-    releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset(ABILITIES)
-
-    def __init__(
-        self,
-        labels: Sequence[Any] | None = None,
-        loss: Any = None,
-        boundaries: bool = False,
-        decoder: str = "compiled",
-        transitions: Any = None,
-    ) -> None:
-        self.labels = labels
-        self.cost = loss
-        self.boundaries = boundaries
-        self.decoder = decoder
-        self.transitions = transitions
-
-    # ------------------------------------------------------------------ fitting and encoding
-    def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
-        """Return a copy that knows the labels, their weights and the dimension."""
-        check_decoder(self.decoder)
-        check_lengths(X, Y)
-        fitted = self._with_labels(Y)
-        # pack checks the other inputs; a matrix or frame is no list of them, and is told so here
-        whole = sp.issparse(X) or hasattr(X, "columns")
-        fitted.n_inputs_ = stack_sequences(X if whole else [X[0]]).matrix.shape[1]
-        if self.transitions is not None:
-            fitted.allowed_ = allowed_pairs(self.transitions, fitted.labels_)
-        n_labels = len(fitted.labels_)
-        fitted.n_features_ = n_labels * (fitted.n_inputs_ + n_labels + 2 * bool(self.boundaries))
-        return fitted
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ChainShard:
         """Return checked sequences as a shard."""
         stacked, gold = self._stack(X, Y, start, partial=True)
-        allowed = self._allowed()
         shard = ChainShard(
-            stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder, allowed,
-            None if Y is None else self._costs(Y, gold, start),
+            stacked, gold, self.class_weight_, bool(self.boundaries), start, self.decoder,
+            self._allowed(), None if Y is None else self._costs(Y, gold, start),
         )  # fmt: skip
-        shard = self._begun(shard, gold)
-        if allowed is not None and Y is not None:
-            check_allowed(allowed, stacked.offsets, shard.gold, self.labels_, start, "position")
-        return shard
+        return self._begun_allowed(shard, stacked, gold, Y is not None)
 
     def abilities(self) -> frozenset[str]:
         """Return the questions it can answer: not `slack_rescaled` where costs differ by label."""
@@ -147,29 +108,7 @@ class Chain(LabelledStructure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the inputs summed by label, the counts of transitions, the ends: a sparse row."""
         (tokens, *_), labels = self._stack([x], [y])
-        n_labels, n_inputs = len(self.labels_), self.n_inputs_
-        position, column, value = sp.find(tokens)
-        pairs = n_labels * n_inputs + labels[:-1] * n_labels + labels[1:]
-        ends = n_labels * (n_inputs + n_labels) + np.array([labels[0], n_labels + labels[-1]])
-        ones = np.concatenate([pairs, ends]) if self.boundaries else pairs
-        places = np.concatenate([labels[position] * n_inputs + column, ones])
-        places, where = np.unique(places, return_inverse=True)
-        summed = np.bincount(where, np.concatenate([value, np.ones(len(ones))]), len(places))
-        return sp.csr_array((summed, places, [0, len(places)]), shape=(1, self.n_features_))
-
-    def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
-        """Return ``(feature, label)`` for each weight; inputs are x0, x1, ... unless named.
-
-        A transition from a to b is ``("after a", "b")``, the ends are ``("start", label)`` and
-        ``("end", label)``.
-        """
-        columns = [f"x{j}" for j in range(self.n_inputs_)] if inputs is None else list(inputs)
-        labels = [str(label) for label in self.labels_]
-        rows = [(c, k) for k in labels for c in columns]
-        rows += [(f"after {j}", k) for j in labels for k in labels]
-        if self.boundaries:
-            rows += [(which, k) for which in ("start", "end") for k in labels]
-        return rows
+        return self._summed(tokens, labels)
 
     # ------------------------------------------------------------------ inside
     def _alone(self, x: Any, weights: Any) -> list[Any] | None:
@@ -181,14 +120,3 @@ class Chain(LabelledStructure):
         given = (bool(self.boundaries), self._allowed())
         labels = decode_one(x, weights, len(self.labels_), *given)
         return None if labels is None else self.labels_.decode(labels)
-
-    def _allowed(self) -> Bools | None:
-        # a model file may hold numbers
-        return None if self.allowed_ is None else np.asarray(self.allowed_, dtype=bool)
-
-    def _stack(
-        self, X: Any, Y: Sequence[Any] | None, start: int = 0, partial: bool = False
-    ) -> tuple[Stacked, Ints]:
-        """Return checked tokens and gold labels (zeros without Y)."""
-        stacked = stack_sequences(X, self.n_inputs_, start=start)
-        return stacked, self._gold(Y, stacked.offsets, start, "positions", partial)

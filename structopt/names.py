@@ -156,6 +156,8 @@ NAMES = [
     Name("worst_reference", "structures.base.oracles", "oracle"),
     Name("Answers", "structures.base.shard", "record"),
     Name("DataSet", "engines.dataset", "record"),
+    Name("LatticeArrays", "datasets.lattice_arrays", "record"),
+    Name("PathArrays", "datasets.lattice_arrays", "record"),
     Name("CandidateEdges", "structures.matching.inputs", "record"),
     Name("Not", "structures.base.given", "record"),
     Name("Order", "structures.base.orders", "record"),

@@ -39,6 +39,7 @@ from structopt.datasets.sentences import make_sentences
 from structopt.datasets.sequence_pairs import make_protein_pairs, make_typos
 from structopt.datasets.srl import load_srl, read_srl
 from structopt.datasets.svmlight_files import read_svmlight
+from structopt.datasets.swap_lattices import make_swap_lattices, swap_lattice_chunks
 from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 from structopt.datasets.treebank import Treebank, make_treebank, read_brackets
@@ -91,6 +92,7 @@ __all__ = [
     "make_segment_signals",
     "make_sentences",
     "make_shortest_paths",
+    "make_swap_lattices",
     "make_treebank",
     "make_typos",
     "parse_page",
@@ -109,4 +111,5 @@ __all__ = [
     "read_svmlight",
     "read_swde",
     "scan_tiles",
+    "swap_lattice_chunks",
 ]

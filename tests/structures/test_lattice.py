@@ -50,7 +50,7 @@ def test_kernels_are_networkx_on_larger_lattices(seed, whole):
     paths = [Paths(*mine[:2]).of(r) for r in range(len(mine[0]) - 1)]
     good = [paths[r] for r in rng.integers(len(paths), size=3)]
     lattices = Lattices(node_ptr, in_ptr, tail, [], None)
-    trie = Trie.of(lattices, [good])
+    trie = Trie.of(lattices, Paths.stacked(good), np.array([0, len(good)]))
     outside = lattice_kernels.best_outside(score, node_ptr, in_ptr, tail, *trie)
     expected = lattice_reference.best_outside(score, node_ptr, in_ptr, tail, *trie)
     np.testing.assert_array_equal(outside[1], expected.edges)

@@ -26,7 +26,7 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.lattice.features import FeatureSpace
 
-Edge = tuple[Any, ...]
+Edge = tuple[Any, ...] | int
 Path = tuple[Edge, ...]
 
 
@@ -60,20 +60,23 @@ class Lattices:
         The edges into each node.
     tail : array of int
         The node each edge leaves.
-    edges : list of tuples
-        The edges as the graphs name them.
+    edges : list of tuples, or array of int
+        The edges as the graphs name them; their numbers within each lattice if it came as arrays.
     base : CSR array
         The features of each edge.
     start : int
         Number of the first example in messages.
+    arc_ptr : array of int, optional
+        Where the arcs of each lattice begin among those that were given as arrays.
     """
 
     node_ptr: Ints
     in_ptr: Ints
     tail: Ints
-    edges: list[Edge]
+    edges: Any
     base: Any
     start: int = 0
+    arc_ptr: Ints | None = None
 
     @classmethod
     def of(cls, X: Any, space: FeatureSpace, *, start: int = 0) -> Lattices:
@@ -123,6 +126,7 @@ class Lattices:
             tail=self.tail[own] - nodes[0],
             edges=self.edges[own],
             start=self.start + a,
+            arc_ptr=None if self.arc_ptr is None else self.arc_ptr[a : b + 1] - self.arc_ptr[a],
         )
 
     def one(self, i: int) -> tuple[Ints, Ints]:
@@ -139,8 +143,8 @@ class Lattices:
 
     def numbers(self, i: int, references: Any) -> list[Ints]:
         """Return paths of lattice i as edge numbers; refuse what is no path from source to sink."""
-        first, stop = self.edge_ptr[i : i + 2].tolist()
-        place = {edge: e for e, edge in enumerate(self.edges[first:stop], first)}
+        names = self.names(i)
+        place = {edge: e for e, edge in enumerate(names, int(self.edge_ptr[i]))}
         source, sink = int(self.node_ptr[i]), int(self.node_ptr[i + 1]) - 1
         found = []
         for y in references:
@@ -158,14 +162,22 @@ class Lattices:
             found.append(np.array([place[edge] for edge in path], dtype=np.int64))
         return found
 
+    def names(self, i: int) -> list[Any]:
+        """Return the edges of lattice i as users see them."""
+        own = self.edges[slice(*self.edge_ptr[i : i + 2].tolist())]
+        return own if self.arc_ptr is None else own.tolist()  # type: ignore[no-any-return]
+
     def named(self, path: Ints) -> Path:
         """Return a path as the tuple of edges that users see."""
+        if self.arc_ptr is not None:
+            return tuple(self.edges[path].tolist())
         return tuple(self.edges[e] for e in path.tolist())
 
     def _no_path(self, i: int, reason: str) -> InvalidInputError:
         return InvalidInputError(
             f"The output of example {self.start + i} is no path of its lattice: {reason}. Give the "
-            "edges in order, as (u, v) of a DiGraph or (u, v, key) of a MultiDiGraph.",
+            "edges in order, as (u, v) of a DiGraph, (u, v, key) of a MultiDiGraph, or the numbers "
+            "of arcs within their lattice.",
             example=self.start + i,
         )
 
@@ -209,7 +221,7 @@ def _ends(graph: Any, example: int) -> tuple[Any, Any]:
     if not isinstance(graph, nx.DiGraph):
         raise InvalidInputError(
             f"The input of example {example} is a {type(graph).__name__}: give a networkx DiGraph "
-            "or MultiDiGraph without cycles.",
+            "or MultiDiGraph without cycles, or all lattices as LatticeArrays.",
             example=example,
         )
     ends = []
@@ -259,16 +271,21 @@ def as_list(X: Any) -> list[Any]:
 
 
 def as_path(y: Any, example: int | None = None) -> Path:
-    """Return an output as a tuple of edges, each a tuple."""
+    """Return an output as a tuple of edges, each a tuple, or the number of an arc."""
     try:
         if isinstance(y, str):
             raise TypeError
-        path = tuple(tuple(edge) for edge in y)
+        path = tuple(_as_edge(edge) for edge in y)
         hash(path)
     except TypeError:
         where = "" if example is None else f" of example {example}"
         raise InvalidInputError(
-            f"The output{where} is {y!r}: give a path as its edges (u, v) or (u, v, key).",
+            f"The output{where} is {y!r}: give a path as its edges (u, v) or (u, v, key), or as "
+            "numbers of arcs.",
             example=example,
         ) from None
     return path
+
+
+def _as_edge(edge: Any) -> Any:
+    return int(edge) if isinstance(edge, int | np.integer) else tuple(edge)

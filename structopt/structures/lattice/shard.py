@@ -142,7 +142,7 @@ class LatticeShard(Shard):
 
     @cached_property
     def _trie(self) -> Trie:  # depends on gold alone
-        return Trie.of(self.lattices, [[self.paths.of(i)] for i in range(self.n_examples)])
+        return Trie.of(self.lattices, self.paths, np.arange(self.n_examples + 1))
 
     def _scores(self, weights: Floats) -> Floats:
         return edge_scores(self.rows, weights)

@@ -26,17 +26,18 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
 
+from structopt.datasets.lattice_arrays import LatticeArrays, PathArrays
 from structopt.structures.base.given import held_parts
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.sketch import Path as PathSketch
 from structopt.structures.base.structure import check_lengths
+from structopt.structures.lattice.arrays import read_arrays, read_paths
 from structopt.structures.lattice.features import FeatureSpace
 from structopt.structures.lattice.inputs import Lattices, Path, as_list, as_path
 from structopt.structures.lattice.nbest import nbest_lattice
@@ -45,13 +46,15 @@ from structopt.structures.losses.part_costs import PartCosts
 
 
 class Lattice(PackedStructure):
-    r"""Paths from source to sink: X is a list of networkx graphs, Y a list of paths.
+    r"""Paths from source to sink: X is a list of networkx graphs or `LatticeArrays`, Y of paths.
 
     A graph is a `DiGraph` or `MultiDiGraph` without cycles. Its attributes ``source`` and ``sink``
     name the ends; without them the only node that no edge enters, and the only one that none
     leaves, are taken. Edges carry ``features`` (a vector or one sparse row on every edge, or a
     mapping from names to numbers on every edge; none at all is a vector of zeros) and, if you like,
     a ``label``. A path is a sequence of edges: ``(u, v)``, or ``(u, v, key)`` of a multigraph.
+    Many lattices come as :class:`~structopt.LatticeArrays`, with :class:`~structopt.PathArrays` or
+    lists of paths as Y; an edge is then the number of an arc within its lattice.
 
     Parameters
     ----------
@@ -85,8 +88,12 @@ class Lattice(PackedStructure):
         """Return a copy that knows the dimension and the names of the features."""
         check_decoder(self.decoder)
         PartCosts.given(self.cost).checked()
+        check_lengths(X, Y)
+        fitted = copy.copy(self)
+        if isinstance(X, LatticeArrays):
+            fitted.n_features_, fitted.names_ = X.arc_features.shape[1], None
+            return fitted
         graphs = as_list(X)
-        check_lengths(graphs, Y)
         # encode refuses what is no graph; with several references a graph comes several times
         found = {id(graph): i for i, graph in enumerate(graphs) if isinstance(graph, nx.Graph)}
         edges = [
@@ -95,25 +102,30 @@ class Lattice(PackedStructure):
             for edge in graphs[i].edges(data="features")
         ]
         space = FeatureSpace.of([edge[2] for edge in edges], lambda e: edges[e][:2])
-        fitted = copy.copy(self)
         fitted.n_features_, fitted.names_ = space.n_features, space.names
         return fitted
 
     def read(self, X: Any, start: int = 0) -> Lattices:
         """Return checked lattices; ``start`` numbers the first in messages."""
+        if isinstance(X, LatticeArrays):
+            return read_arrays(X, self.n_features_, start=start)
         return Lattices.of(X, FeatureSpace(self.n_features_, self.names_), start=start)
 
     def pack(self, X: Any, Y: Sequence[Any] | None, start: int = 0) -> LatticeShard:
         """Return checked lattices as a shard."""
         lattices = self.read(X, start)
         costs = PartCosts.given(self.cost)
-        return LatticeShard(lattices, lattices.paths(Y), costs, self.decoder)
+        gold = read_paths(lattices, Y) if isinstance(Y, PathArrays) else lattices.paths(Y)
+        return LatticeShard(lattices, gold, costs, self.decoder)
+
+    def one(self, x: Any) -> Any:
+        """Return x as the inputs of a data set with one example; arrays of one are such."""
+        return x if isinstance(x, LatticeArrays) else [x]
 
     def held(self, X: Any, given: Any, shard: Any) -> Any:
         """Return which edges a path must have and must not: 1 and 0, -1 where nothing is given."""
-        ends = shard.lattices.edge_ptr.tolist()
-        edges = [shard.lattices.edges[a:b] for a, b in pairwise(ends)]
-        each = enumerate(zip(given, edges, strict=True), shard.start)
+        named = (shard.lattices.names(i) for i in range(shard.n_examples))
+        each = enumerate(zip(given, named, strict=True), shard.start)
         return np.concatenate([held_parts(told, names, i) for i, (told, names) in each])
 
     def unpack(self, shard: LatticeShard, outputs: Any) -> list[Path]:
@@ -123,7 +135,7 @@ class Lattice(PackedStructure):
     # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return the summed features of the path's edges: a sparse row."""
-        lattices = self.read([x])
+        lattices = self.read(self.one(x))
         (path,) = lattices.numbers(0, [y])
         return sp.csr_array(lattices.base[path].sum(axis=0).reshape(1, -1))
 
@@ -143,17 +155,24 @@ class Lattice(PackedStructure):
 
     def sketch(self, x: Any, y: Any, shown: Any = None) -> PathSketch:
         """Return the path, its words, and the edges that it passes by."""
-        taken = as_path(y)
-        every = [(edge, x.edges[edge].get("label")) for edge in x.edges]
-        steps = tuple((edge[0], edge[1], x.edges[edge].get("label")) for edge in taken)
-        others = tuple((e[0], e[1], word) for e, word in every if e not in set(taken))
-        return PathSketch(steps, others)
+        taken, every = as_path(y), _steps(x)
+        passed = tuple(step for edge, step in every.items() if edge not in set(taken))
+        return PathSketch(tuple(every[edge] for edge in taken), passed)
 
     # ------------------------------------------------------------------ graphs
     @staticmethod
     def words(x: Any, y: Any) -> list[Any]:
         """Return the labels of the edges of a path; edges without a label are passed over."""
-        labels = (x.edges[edge].get("label") for edge in as_path(y))
+        steps = _steps(x)
+        labels = (steps[edge][2] for edge in as_path(y))
         return [label for label in labels if label is not None]
 
     of_nbest = staticmethod(nbest_lattice)
+
+
+def _steps(x: Any) -> dict[Any, tuple[Any, Any, Any]]:
+    """Return tail, head and label of every edge."""
+    if not isinstance(x, LatticeArrays):
+        return {edge: (edge[0], edge[1], x.edges[edge].get("label")) for edge in x.edges}
+    labels = [None] * len(x.tail) if x.labels is None else list(x.labels)
+    return dict(enumerate(zip(x.tail.tolist(), x.head.tolist(), labels, strict=True)))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from structopt.arrays import Ints
-from structopt.structures.lattice.inputs import Lattices
+from structopt.structures.lattice.arrays_kernels import prefixes
+from structopt.structures.lattice.inputs import Lattices, Paths
 
 
 class Trie(NamedTuple):
@@ -27,33 +27,16 @@ class Trie(NamedTuple):
     label: Ints
 
     @classmethod
-    def of(cls, lattices: Lattices, good: Sequence[Sequence[Ints]]) -> Trie:
-        """Merge the good paths of every lattice."""
-        head = lattices.head
-        at: list[int] = []
-        parent: list[int] = []
-        label: list[int] = []
-        for source, paths in zip(lattices.node_ptr[:-1].tolist(), good, strict=True):
-            root = len(at)
-            at.append(source)
-            parent.append(-1)
-            label.append(-1)
-            known: dict[tuple[int, int], int] = {}
-            for path in paths:
-                prefix = root
-                for e in path.tolist():
-                    longer = known.setdefault((prefix, e), len(at))
-                    if longer == len(at):
-                        at.append(int(head[e]))
-                        parent.append(prefix)
-                        label.append(e)
-                    prefix = longer
+    def of(cls, lattices: Lattices, paths: Paths, references: Ints) -> Trie:
+        """Merge the paths ``references[i] .. references[i + 1] - 1`` of every lattice i."""
+        sources = lattices.node_ptr[:-1]
+        at, parent, label = prefixes(sources, references, *paths, lattices.head)
         order = np.argsort(at, kind="stable")  # prefixes before longer ones
         renumbered = np.empty(len(at) + 1, dtype=np.int64)
         renumbered[order], renumbered[-1] = np.arange(len(at)), -1
         counts = np.bincount(at, minlength=len(lattices.in_ptr) - 1)
         return cls(
             np.concatenate([[0], np.cumsum(counts)]).astype(np.int64),
-            renumbered[np.array(parent)[order]],
-            np.array(label)[order],
+            renumbered[parent[order]],
+            label[order],
         )

@@ -12,7 +12,8 @@ reference is no more than what has been found, since later paths score no higher
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +28,7 @@ from structopt.structures.lattice.inputs import Lattices, Path, Paths
 from structopt.structures.lattice.shard import edge_costs, edge_directions, edge_scores
 from structopt.structures.lattice.trie import Trie
 from structopt.structures.losses.part_costs import PartCosts
+from structopt.structures.references import good_kernels
 from structopt.structures.references import shard as listed_shard
 
 
@@ -43,8 +45,10 @@ class LatticeReferenceShard(Shard):
     Parameters
     ----------
     lattices : Lattices
-    good : list of lists of arrays
-        The references of each lattice, as edge numbers.
+    good : Paths
+        The references of all lattices, as edge numbers.
+    references : array of int
+        Lattice i has the paths ``references[i] .. references[i + 1] - 1`` of them.
     costs : PartCosts
         Of the structural distance, if there is no other.
     distance : callable, optional
@@ -54,15 +58,16 @@ class LatticeReferenceShard(Shard):
     def __init__(
         self,
         lattices: Lattices,
-        good: Sequence[Sequence[Ints]],
+        good: Paths,
+        references: Ints,
         costs: PartCosts,
         distance: Callable[[Any, Any], float] | None = None,
     ) -> None:
         self.lattices, self.costs, self.distance = lattices, edge_costs(costs), distance
         self.base, self.n_examples, self.start = lattices.base, lattices.n_examples, lattices.start
         self.rows = InputRows.over(self.base)
-        self.good = [Paths.stacked(paths) for paths in good]
-        self._trie = Trie.of(lattices, good)
+        self.good, self.references = good, references
+        self._trie = Trie.of(lattices, good, references)
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Find the most violated pair of every lattice."""
@@ -70,35 +75,44 @@ class LatticeReferenceShard(Shard):
             raise self._unknown(oracle)
         score = edge_scores(self.rows, weights)
         bad = Paths(*kernels.best_outside(score, *self.lattices.layout, *self._trie))
-        pairs, exact = [], True
-        for i, good in enumerate(self.good):
-            # summed edge by edge, as the kernels do: a slice's sum may round another way
-            values = np.array([sum(score[good.of(g)].tolist()) for g in range(len(good.ptr) - 1)])
-            pair = (good.of(int(np.argmin(values))), bad.of(i))
-            if oracle is nearest_reference and len(values) > 1 and len(pair[1]):
-                pair, proven = self._nearest(i, score, values)
-                exact = exact and proven
-            pairs.append(pair)
-        found = Pairs(*(Paths.stacked(paths) for paths in zip(*pairs, strict=True)))
-        _, delta = kernels.compare(score, *found.good, *found.bad, *self.costs)
-        none = np.diff(found.bad.ptr) == 0
-        delta[none] = np.inf  # nothing but the references is possible
-        loss = np.array(
-            [
-                0.0 if none[i] else self._distances(i, found.bad.of(i), None).min()
-                for i in range(self.n_examples)
-            ]
-        )
+        values, lowest = good_kernels.lowest(score, self.references, *self.good)
+        good, exact = Paths(*good_kernels.taken(*self.good, lowest)), True
+        if oracle is nearest_reference:
+            good, bad, exact = self._nearest_of_all(score, values, good, bad)
+        found = Pairs(good, bad)
+        _, delta = kernels.compare(score, *good, *bad, *self.costs)
+        delta[np.diff(bad.ptr) == 0] = np.inf  # nothing but the references is possible
+        loss = good_kernels.nearest(self.references, *self.good, *bad, *self.costs)
         return Answers(found, loss, delta, exact)
 
     def bad(self, outputs: Any, i: int) -> Path:
         """Return the path outside the references of an answer's pair i."""
         return self.lattices.named(outputs.bad.of(i))
 
+    def _nearest_of_all(
+        self, score: Floats, values: Floats, good: Paths, bad: Paths
+    ) -> tuple[Paths, Paths, bool]:
+        """Return the most violated pairs, searched where there are several references."""
+        pairs, exact = [], True
+        for i, (a, b) in enumerate(pairwise(self.references.tolist())):
+            pair = good.of(i), bad.of(i)
+            if b - a > 1 and len(pair[1]):
+                pair, proven = self._nearest(i, score, values[a:b])
+                exact = exact and proven
+            pairs.append(pair)
+        chosen, others = (Paths.stacked(paths) for paths in zip(*pairs, strict=True))
+        return chosen, others, exact
+
+    def _of(self, i: int) -> Paths:
+        """Return the references of lattice i."""
+        return Paths(
+            self.good.ptr[self.references[i] : self.references[i + 1] + 1], self.good.edges
+        )
+
     def _nearest(self, i: int, score: Floats, values: Floats) -> tuple[tuple[Ints, Ints], bool]:
         """Return the most violated (good, bad) pair of lattice i, and whether that is proven."""
         first, stop = self.lattices.edge_ptr[i : i + 2].tolist()
-        layout, good = self.lattices.one(i), self.good[i]
+        layout, good = self.lattices.one(i), self._of(i)
         k = len(values) + 8
         while True:
             ptr, edges, value = kernels.k_best(score[first:stop], *layout, k)
@@ -130,8 +144,8 @@ class LatticeReferenceShard(Shard):
 
     def _distances(self, i: int, path: Ints, distance: Any) -> Floats:
         if distance is None:
-            return np.asarray(kernels.distances(*self.good[i], path, *self.costs))
-        named, good = self.lattices.named, self.good[i]
+            return np.asarray(kernels.distances(*self._of(i), path, *self.costs))
+        named, good = self.lattices.named, self._of(i)
         return np.array(
             [distance(named(good.of(g)), named(path)) for g in range(len(good.ptr) - 1)]
         )
@@ -146,5 +160,4 @@ class LatticeReferenceShard(Shard):
         yield from super().content()
         yield from self.lattices.layout
         yield np.array(self.costs)
-        for good in self.good:
-            yield from good
+        yield from (self.references, *self.good)

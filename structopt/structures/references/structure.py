@@ -24,10 +24,13 @@ from typing import Any, Self
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.datasets.lattice_arrays import PathArrays
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.oracles import best_other
 from structopt.structures.base.sketch import Sketch
 from structopt.structures.base.structure import Structure, check_lengths
+from structopt.structures.lattice.arrays import read_paths, references_of
+from structopt.structures.lattice.inputs import Paths
 from structopt.structures.lattice.structure import Lattice
 from structopt.structures.losses.part_costs import PartCosts
 from structopt.structures.references.lattice_shard import LatticeReferenceShard
@@ -53,6 +56,11 @@ class References(Structure):
     def fitted(self, X: Sequence[Any], Y: Sequence[Any]) -> Self:
         """Return a copy whose inner structure is fitted to the first references."""
         check_lengths(X, Y)
+        fitted = copy.copy(self)
+        if isinstance(Y, PathArrays):  # checked as arrays, where they are encoded
+            fitted.structure = self.structure.fitted(X, Y)
+            fitted.n_features_ = fitted.structure.n_features_
+            return fitted
         for i, references in enumerate(Y):
             if isinstance(references, str) or len(references) == 0:
                 raise InvalidInputError(
@@ -60,7 +68,6 @@ class References(Structure):
                     "[y] or [y1, y2, ...].",
                     example=i,
                 )
-        fitted = copy.copy(self)
         first = [y for references in Y for y in references]
         inputs = [x for x, references in zip(X, Y, strict=True) for _ in references]
         fitted.structure = self.structure.fitted(inputs, first)
@@ -147,6 +154,12 @@ class References(Structure):
             written or inner.overridden() or inner.decoder == "networkx"
         ):
             lattices = inner.read(X, start)
-            good = [lattices.numbers(i, references) for i, references in enumerate(Y)]
-            return LatticeReferenceShard(lattices, good, PartCosts.given(inner.cost), self.distance)
+            if isinstance(Y, PathArrays):
+                good, references = read_paths(lattices, Y), references_of(Y)
+            else:
+                numbers = [lattices.numbers(i, paths) for i, paths in enumerate(Y)]
+                good = Paths.stacked([path for paths in numbers for path in paths])
+                references = np.cumsum([0, *map(len, numbers)])
+            costs = PartCosts.given(inner.cost)
+            return LatticeReferenceShard(lattices, good, references, costs, self.distance)
         return ReferenceShard(self, X, Y, start)

@@ -100,6 +100,8 @@ from structopt.structures.base.oracles import nearest_reference as nearest_refer
 from structopt.structures.base.oracles import worst_reference as worst_reference
 from structopt.structures.base.shard import Answers as Answers
 from structopt.engines.dataset import DataSet as DataSet
+from structopt.datasets.lattice_arrays import LatticeArrays as LatticeArrays
+from structopt.datasets.lattice_arrays import PathArrays as PathArrays
 from structopt.structures.matching.inputs import CandidateEdges as CandidateEdges
 from structopt.structures.base.given import Not as Not
 from structopt.structures.base.orders import Order as Order

@@ -8,8 +8,8 @@ number within its lattice.
 >>> import numpy as np
 >>> X = LatticeArrays(node_ptr=[0, 3, 5], arc_ptr=[0, 3, 5], tail=[0, 0, 1, 0, 0],
 ...                   head=[1, 2, 2, 1, 1], arc_features=np.eye(5))
->>> len(X), X[1:].head.tolist(), X[0].arc_features.shape
-(2, [1, 1], (3, 5))
+>>> len(X), X[1:].head.tolist(), X[0].arc_features.shape, X[[1, 0]].arc_ptr.tolist()
+(2, [1, 1], (3, 5), [0, 2, 5])
 >>> Y = PathArrays(ptr=[0, 2, 3], arcs=[0, 2, 1])
 >>> Y[0], Y[1]
 ((0, 2), (1,))
@@ -36,7 +36,10 @@ from structopt.errors import InvalidInputError
 
 @dataclass(frozen=True, eq=False)
 class LatticeArrays:
-    """Many lattices in a few arrays; a slice of them is a view, one of them is a data set of one.
+    """Many lattices in a few arrays.
+
+    A slice of them is a view, an array of numbers or a mask takes some, and a number gives a data
+    set of one.
 
     Parameters
     ----------
@@ -131,16 +134,22 @@ class LatticeArrays:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> LatticeArrays:
+        if isinstance(key, np.ndarray | list):
+            which = np.arange(len(self))[key]
+            nodes, (arcs, own) = _gathered(self.node_ptr, which)[0], _gathered(self.arc_ptr, which)
+            labels = None if self.labels is None else np.asarray(self.labels, dtype=object)[own]
+            features = self.arc_features[own]
+            return LatticeArrays(nodes, arcs, self.tail[own], self.head[own], features, labels)
         a, b = _range(key, len(self))
-        own = slice(int(self.arc_ptr[a]), int(self.arc_ptr[b]))
+        cut = slice(int(self.arc_ptr[a]), int(self.arc_ptr[b]))
         return replace(
             self,
             node_ptr=self.node_ptr[a : b + 1] - self.node_ptr[a],
             arc_ptr=self.arc_ptr[a : b + 1] - self.arc_ptr[a],
-            tail=self.tail[own],
-            head=self.head[own],
-            arc_features=_rows(self.arc_features, own),
-            labels=None if self.labels is None else self.labels[own],
+            tail=self.tail[cut],
+            head=self.head[cut],
+            arc_features=_rows(self.arc_features, cut),
+            labels=None if self.labels is None else self.labels[cut],
         )
 
     @property
@@ -201,6 +210,12 @@ class PathArrays:
         return (self[i] for i in range(len(self)))
 
     def __getitem__(self, key: Any) -> Any:
+        if isinstance(key, np.ndarray | list):
+            which, ends = np.arange(len(self))[key], None
+            if self.references is not None:
+                ends, which = _gathered(self.references, which)
+            ptr, own = _gathered(self.ptr, which)
+            return PathArrays(ptr, self.arcs[own], ends)
         a, b = _range(key, len(self))
         if isinstance(key, slice):
             ends = None if self.references is None else self.references[a : b + 1]
@@ -237,6 +252,13 @@ def _ends(parts: Sequence[Ints]) -> Ints:
     """Return the ends of parts put behind each other."""
     lengths = [np.zeros(1, dtype=np.int64), *(np.diff(part) for part in parts)]
     return np.cumsum(np.concatenate(lengths), dtype=np.int64)
+
+
+def _gathered(ends: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """Return the ends of some parts, and the places of their entries."""
+    lengths = np.diff(ends)[which]
+    new = np.concatenate([[0], np.cumsum(lengths)])
+    return new, np.repeat(ends[:-1][which] - new[:-1], lengths) + np.arange(new[-1])
 
 
 def _range(key: Any, n: int) -> tuple[int, int]:

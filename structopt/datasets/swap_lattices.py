@@ -12,9 +12,9 @@ A phrase is plain (3/4 of them), late or free. The references put a late phrase 
 that follows it (but for a share ``noise`` of neighbours, where they do the contrary); a free one
 may stand before or behind it: both are references, 2^k of them where k phrases are free, at most 2.
 
->>> X, Y = make_swap_lattices(3, n_features=1000, vocabulary=50, seed=0)
+>>> X, Y = make_swap_lattices(5, n_features=1000, vocabulary=50, seed=1)
 >>> len(X), X.arc_features.shape[1], [len(paths) for paths in Y]
-(3, 1000, [2, 1, 1])
+(5, 1000, [2, 1, 1, 2, 2])
 """
 
 from __future__ import annotations
@@ -133,8 +133,8 @@ def swap_lattice_chunks(
             paths = _paths(int(m), swaps, swaps & (before == FREE))
             drawn.append((_lattices(int(m), features), paths))
         X, Y = zip(*drawn, strict=True)
-        n = min(BLOCK, n_examples - start)
-        yield LatticeArrays.concatenated(X)[:n], PathArrays.concatenated(Y)[:n]
+        some = own.permutation(BLOCK)[: n_examples - start]
+        yield LatticeArrays.concatenated(X)[some], PathArrays.concatenated(Y)[some]
 
 
 class _Arcs(NamedTuple):

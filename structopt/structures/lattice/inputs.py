@@ -26,8 +26,9 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.structures.lattice.features import FeatureSpace
 
-Edge = tuple[Any, ...] | int
-Path = tuple[Edge, ...]
+Edge = tuple[Any, ...]
+Path = tuple[Any, ...]
+"""Edges, or the numbers of arcs."""
 
 
 class Paths(NamedTuple):

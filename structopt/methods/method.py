@@ -376,17 +376,22 @@ class Method(ABC):
             "for: use method='cutting-plane'."
         )
 
-    def _declare(self) -> RestrictedMaster:
-        """Declare and compile the formulation; refuse what the structure cannot answer."""
+    def _declared(self, base: Any = None) -> RestrictedMaster:
+        """Declare the formulation; a master that is to be solved needs the base."""
         master = RestrictedMaster(
             self.data.n_examples,
             self.data.n_features,
             sample_weight=self.data.sample_weight,
-            base=self.data.base,
+            base=base,
             nonnegative=self.structure.nonnegative_weights(),
             names=self.structure.feature_names,
         )
         self.formulation.master(master)
+        return master
+
+    def _declare(self) -> RestrictedMaster:
+        """Declare and compile the formulation; refuse what the structure cannot answer."""
+        master = self._declared(self.data.base)
         master.compile()
         self._check_abilities(
             type(self.formulation).__name__, *(family.oracle for family in master.families)

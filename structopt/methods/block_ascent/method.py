@@ -31,7 +31,8 @@ from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.plain import PlainForm, plain_form
-from structopt.methods.block_ascent.problem import Problem, Weights
+from structopt.methods.block_ascent.problem import Problem
+from structopt.methods.labels import LabelWeights
 from structopt.methods.method import Iterate, Method
 from structopt.methods.state import State
 from structopt.parameters import Seed
@@ -122,21 +123,23 @@ class BlockAscent(Method):
         self._problem, self._blocks = problem, problem.blocks()
         self._present = np.flatnonzero(self._form.cost > 0).astype(np.int32)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
-        self._best, self._nonzeros = problem.nothing(), 0
+        self._best, self._nonzeros = problem.labels.nothing(), 0
         self._here = self._best, problem.at_zero()
         self._primal, self._dual = problem.at_zero(), 0.0
         self._fresh, self._still, self._reached, self._estimate = False, 0, -np.inf, np.inf
         if before is not None:
             self._blocks.resume(before[1])
         if warm_start is not None:
-            self._begin_at(problem.narrowed(check_weights(warm_start.weights, data.n_features)))
+            self._begin_at(
+                problem.labels.narrowed(check_weights(warm_start.weights, data.n_features))
+            )
 
     def suits(self) -> bool:
         """Return whether it is the faster way to the tolerance, as far as was measured."""
         fine = self.limits.tol >= self._blocks.finest
         return fine and self._problem.stiffness() <= _STIFF
 
-    def _begin_at(self, weights: Weights) -> None:
+    def _begin_at(self, weights: LabelWeights) -> None:
         """Offer the weights of an earlier run, valued on these data."""
         value = self._problem.value(weights).value
         if value < self._primal:
@@ -144,14 +147,7 @@ class BlockAscent(Method):
 
     def _declare(self) -> RestrictedMaster:
         """Declare the formulation and read its form; nothing is compiled."""
-        master = RestrictedMaster(
-            self.data.n_examples,
-            self.data.n_features,
-            sample_weight=self.data.sample_weight,
-            nonnegative=self.structure.nonnegative_weights(),
-            names=self.structure.feature_names,
-        )
-        self.formulation.master(master)
+        master = self._declared()
         form = plain_form(master)
         if isinstance(form, str):
             raise IncompatibleError(
@@ -226,7 +222,7 @@ class BlockAscent(Method):
         self._dual = max(self._dual, self._form.curvature * (gain - weights.ridge()))
         if found.value < self._primal:
             self._primal, self._best = found.value, weights
-            self._nonzeros = int(np.count_nonzero(weights.rows) + np.count_nonzero(weights.steps))
+            self._nonzeros = weights.nonzeros()
         self._proven = self._proven and found.exact
         self._fresh = True
         return found.value
@@ -238,17 +234,17 @@ class BlockAscent(Method):
     def iterate(self) -> Iterate:
         """Return the weights of the last certificate."""
         weights, value = self._here
-        return Iterate(self._problem.widened(weights), value)
+        return Iterate(self._problem.labels.widened(weights), value)
 
     def _snapshot(self) -> Callable[[], Floats]:
-        return partial(self._problem.widened, self._here[0])
+        return partial(self._problem.labels.widened, self._here[0])
 
     @property
     def state(self) -> State:
         """What the run has found so far."""
-        self._weights = self._problem.widened(self._best)
+        self._weights = self._problem.labels.widened(self._best)
         return replace(super().state, ascent=(self._problem, self._blocks))
 
     def _result(self, status: Stop) -> Result:
-        self._weights = self._problem.widened(self._best)
+        self._weights = self._problem.labels.widened(self._best)
         return super()._result(status)

@@ -96,7 +96,8 @@ class Online(Method):
 
     In a :class:`~structopt.Round`, `violation` and `iterations` are the epoch's number of
     mistakes, `primal` is the lowest objective of any epoch's model and `value` that of this one,
-    `oracle_seconds` is the time of all decoding, and `solve_seconds` that of everything else.
+    `oracle_seconds` is the time of all decoding, and `solve_seconds` that of everything else; where
+    an epoch is one compiled call, all of it counts as the latter.
 
     Parameters
     ----------
@@ -134,18 +135,34 @@ class Online(Method):
         super().__init__(structure, formulation, data, **limits)
         self.average = average
         self.visits = 0
-        self.current: Floats = np.zeros(data.n_features)
-        """The weights w after the last visit."""
-        self._late: Floats = np.zeros(data.n_features if average else 0)  # u
+        self._begin()
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._present = np.flatnonzero(data.sample_weight > 0)
         self._kept = structure.nonnegative_weights()
         self._least = np.inf
-        self._form: HingeForm | None = None
+        self._evaluates = evaluate
+        self._form: HingeForm | None = self._recognised() if evaluate else None
+
+    def _begin(self) -> None:
+        """Set w and u to 0."""
+        self._w: Floats = np.zeros(self.data.n_features)
+        self._late: Floats = np.zeros(self.data.n_features if self.average else 0)  # u
+
+    def _set(self, current: Floats, late: Floats) -> None:
+        """Set w and u."""
+        self._w, self._late = current.copy(), late.copy()
+
+    def _recognised(self) -> HingeForm | None:
         try:
-            self._form = HingeForm.of(self.master, data, self.name) if evaluate else None
+            return HingeForm.of(self.master, self.data, self.name)
         except IncompatibleError as reason:
             logger.info("no objective is reported: %s", reason)
+            return None
+
+    @property
+    def current(self) -> Floats:
+        """The weights w after the last visit."""
+        return self._w
 
     # ------------------------------------------------------------------ what a method says
     @abstractmethod
@@ -158,23 +175,23 @@ class Online(Method):
 
     def _move(self, deltas: Deltas, multipliers: Floats) -> None:
         """Do ``w += sum_r multipliers_r delta_r``; weights that must stay >= 0 are raised to 0."""
-        deltas.add_to(self.current, multipliers)
+        deltas.add_to(self._w, multipliers)
         if self.average:
             deltas.add_to(self._late, self.visits * multipliers)
         if len(self._kept):
-            short = np.minimum(self.current[self._kept], 0.0)
-            self.current[self._kept] -= short
+            short = np.minimum(self._w[self._kept], 0.0)
+            self._w[self._kept] -= short
             if self.average:
                 self._late[self._kept] -= self.visits * short
 
     # ------------------------------------------------------------------ one run after another
     def passed(self) -> Passed:
         """Return what a run on other examples can :meth:`go_on` from."""
-        return Passed(self.current, self._late, self.visits, self._random)
+        return Passed(self._w, self._late, self.visits, self._random)
 
     def go_on(self, passed: Passed) -> None:
         """Begin where an earlier run, of the same method and weights, ended."""
-        self.current, self._late = passed.current.copy(), passed.late.copy()
+        self._set(passed.current, passed.late)
         self.visits, self._random = passed.visits, copy.deepcopy(passed.random)
 
     # ------------------------------------------------------------------ running
@@ -188,19 +205,14 @@ class Online(Method):
             if not self.history:  # half an epoch is better than nothing
                 self._weights = self.model()
             raise
-        model, visited = self.model(), time.perf_counter()
-        if not np.isfinite(model).all():
-            raise InvalidInputError(
-                f"The weights overflowed in epoch {len(self.history) + 1}: scale the inputs down."
-            )
-        value, residual = self._evaluate(model)
+        visited = time.perf_counter()
+        value, nonzeros = self._close()
         evaluated = time.perf_counter()
-        self._offer(model, value, residual)
         return self._record(
             primal=self._least,
             value=value,
             violation=float(mistakes),
-            nonzeros=int(np.count_nonzero(model)),
+            nonzeros=nonzeros,
             iterations=mistakes,
             oracle_seconds=asking + (evaluated - visited),
             solve_seconds=visited - start - asking,
@@ -218,8 +230,8 @@ class Online(Method):
     def model(self) -> Floats:
         """Return the weights to predict with as they stand: averaged if that was asked for."""
         if not self.average or self.visits == 0:
-            return self.current.copy()
-        model = self.current - self._late / self.visits
+            return self._w.copy()
+        model = self._w - self._late / self.visits
         model[self._kept] = np.maximum(model[self._kept], 0.0)  # an average, up to rounding
         return model
 
@@ -235,6 +247,20 @@ class Online(Method):
             mistakes += self._learn(example, answers, weight[i])
             self.visits += 1
         return mistakes, asking
+
+    def _close(self) -> tuple[float, int]:
+        """End an epoch: keep its model; return its objective and how many weights are not 0."""
+        model = self.model()
+        self._check_finite(model)
+        value, residual = self._evaluate(model)
+        self._offer(model, value, residual)
+        return value, int(np.count_nonzero(model))
+
+    def _check_finite(self, *weights: Floats) -> None:
+        if not all(np.isfinite(part).all() for part in weights):
+            raise InvalidInputError(
+                f"The weights overflowed in epoch {len(self.history) + 1}: scale the inputs down."
+            )
 
     def _evaluate(self, model: Floats) -> tuple[float, float]:
         """Return the formulation's objective, and the violation of its bounds."""

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError, OracleError
 from structopt.methods import registry
-from structopt.methods.online.base import Deltas
+from structopt.methods.online.base import Deltas, Online
 from structopt.methods.online.mira import MIRA, step
 from structopt.methods.online.perceptron import Perceptron
 from structopt.structures.base.shard import Shard
@@ -198,6 +198,47 @@ def test_sample_weights_scale_the_update():
         sample_weight=weight[there], max_iter=1,
     )  # fmt: skip
     assert short.step().violation <= len(there)
+
+
+class OneByOne(Perceptron):
+    """Asks every structure example by example."""
+
+    def _declare(self):
+        self._plain = self._walk = self._found = None
+        return Online._declare(self)
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("formulation", [so.M3N(C=0.3), so.L1M3N()])
+@pytest.mark.parametrize("name", ["boundaries", "sparse chain", "classes", "sparse classes"])
+def test_a_compiled_epoch_is_the_visits_one_by_one(name, formulation, average):
+    structure, X, Y = PROBLEMS[name]
+    structure = structure.fitted(X, Y)
+    options = {"formulation": formulation, "average": average, "max_iter": 4}
+    compiled, plain = (run_of(m, structure, X, Y, **options) for m in (Perceptron, OneByOne))
+    assert compiled._walk is not None
+    for ours, theirs in zip(compiled, plain, strict=True):
+        assert (ours.violation, ours.nonzeros) == (theirs.violation, theirs.nonzeros)
+        assert ours.value == pytest.approx(theirs.value, rel=1e-12)
+        np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-12)
+    np.testing.assert_allclose(compiled.current, plain.current, atol=1e-12)
+    again, other = (run_of(m, structure, X, Y, **options) for m in (Perceptron, OneByOne))
+    again.go_on(plain.passed())
+    other.go_on(compiled.passed())
+    again.step(), other.step()
+    np.testing.assert_allclose(again.model(), other.model(), atol=1e-12)
+
+
+def test_forbidden_steps_stay_out_of_a_compiled_epoch():
+    tags = ["B-x", "I-x", "O"]
+    X = [np.random.default_rng(t).normal(size=(4, 3)) for t in range(6)]
+    Y = [[tags[0], tags[1 + t % 2], tags[2], tags[2 * (t % 2)]] for t in range(6)]
+    structure = so.Chain(labels=tags, transitions="bio", boundaries=True).fitted(X, Y)
+    runs = [run_of(m, structure, X, Y, max_iter=3) for m in (Perceptron, OneByOne)]
+    for run in runs:
+        run.solve()
+    assert np.any(runs[0].current)
+    np.testing.assert_allclose(runs[0].current, runs[1].current, atol=1e-12)
 
 
 # ---------------------------------------------------------------------- MIRA by hand

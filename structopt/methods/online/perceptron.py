@@ -40,8 +40,9 @@ class Perceptron(Online):
         \quad\text{if } \ell_i(\hat y) > 0
 
     with the sample weight s_i. For labels of rows (`Multiclass`, `Chain`) an epoch is one compiled
-    call over the columns that occur; other structures are asked example by example. The formulation is not minimised; its objective at the model is
-    reported (see :class:`~structopt.methods.online.base.Online`).
+    call over the columns that occur; other structures are asked example by example. The formulation
+    is not minimised; its objective at the model is reported (see
+    :class:`~structopt.methods.online.base.Online`).
 
     Parameters
     ----------

@@ -52,25 +52,12 @@ class LabelWalk:
     def epoch(self, order: Ints, rate: Floats, visits: int) -> int:
         """Visit examples in order, ``rate`` the size of each one's step; return the mistakes."""
         rows, given = self.labels.given.rows, self.labels.given
-        return int(
-            epoch(
-                order,
-                rate,
-                visits,
-                self._average,
-                self._offsets,
-                given.gold,
-                self._cost,
-                given.boundaries,
-                rows.indptr,
-                rows.indices,
-                rows.data,
-                self._rows,
-                self._late_rows,
-                self._steps,
-                self._late_steps,
-            )  # fmt: skip
-        )
+        mistakes = epoch(
+            order, rate, visits, self._average, self._offsets, given.gold, self._cost,
+            given.boundaries, rows.indptr, rows.indices, rows.data, self._rows, self._late_rows,
+            self._steps, self._late_steps,
+        )  # fmt: skip
+        return int(mistakes)
 
     def model(self, visits: int) -> LabelWeights:
         """Return the weights to predict with: ``w - u / visits``, or w without an average."""

@@ -106,6 +106,10 @@ COMMANDS = {
         "lab.bench.decisions:DecisionBench",
         "predict, then optimise: certified SPO+ beside PyEPO, InvOpt and regression",
     ),
+    "bench translation-scale": (
+        "lab.bench.translation_scale:TranslationScaleBench",
+        "LP (8) on lattices in the shape of LP-Struct's second experiment, as many as you say",
+    ),
     "bench saddle": (
         "lab.bench.saddle:SaddleBench",
         "matchings and cuts: extragradient, cutting planes, Frank-Wolfe, perceptron",

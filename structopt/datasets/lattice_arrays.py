@@ -30,12 +30,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, base_matrix
+from structopt.arrays import Ints, base_matrix, cut_rows
 from structopt.errors import InvalidInputError
 
 
 @dataclass(frozen=True, eq=False)
-class LatticeArrays:
+class LatticeArrays(Sequence[Any]):
     """Many lattices in a few arrays.
 
     A slice of them is a view, an array of numbers or a mask takes some, and a number gives a data
@@ -148,7 +148,7 @@ class LatticeArrays:
             arc_ptr=self.arc_ptr[a : b + 1] - self.arc_ptr[a],
             tail=self.tail[cut],
             head=self.head[cut],
-            arc_features=_rows(self.arc_features, cut),
+            arc_features=cut_rows(self.arc_features, cut.start, cut.stop),
             labels=None if self.labels is None else self.labels[cut],
         )
 
@@ -161,7 +161,7 @@ class LatticeArrays:
 
 
 @dataclass(frozen=True, eq=False)
-class PathArrays:
+class PathArrays(Sequence[Any]):
     """The paths of many lattices in two arrays, or in three where there are several references.
 
     Parameters
@@ -271,11 +271,3 @@ def _range(key: Any, n: int) -> tuple[int, int]:
     if not 0 <= i < n:
         raise IndexError(f"{key} of {n} examples")
     return i, i + 1
-
-
-def _rows(csr: Any, own: slice) -> Any:
-    """Return rows of a CSR matrix over the same memory."""
-    ends = csr.indptr[own.start : own.stop + 1]
-    first, stop = int(ends[0]), int(ends[-1])
-    parts = (csr.data[first:stop], csr.indices[first:stop], ends - ends[0])
-    return sp.csr_array(parts, shape=(own.stop - own.start, csr.shape[1]))

@@ -19,7 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.arrays import Floats, Ints, as_floats, base_matrix, count
+from structopt.arrays import Floats, Ints, as_floats, base_matrix, count, cut_rows
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
@@ -103,7 +103,7 @@ class DataSet:
         check_lengths(X, Y)
         X = sp.csr_array(X) if sp.issparse(X) else X
         shards = [
-            structure.encode(X[start:stop], Y[start:stop], start=start)
+            structure.encode(cut_rows(X, start, stop), Y[start:stop], start=start)
             for start, stop in pairwise(edges(count(X), n_jobs))
         ]
         return cls(

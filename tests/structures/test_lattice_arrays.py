@@ -127,6 +127,10 @@ def test_what_is_mapped_stays_mapped(tmp_path):
     assert np.shares_memory(shard.base.data, mapped[0])
     assert np.shares_memory(shard.base.indices, mapped[1])
     assert shard.base.indices.dtype == np.int32
+    structure = so.Multiclass().fitted(features, np.arange(features.shape[0]) % 3)
+    data = so.DataSet.of(structure, features, np.arange(features.shape[0]) % 3)
+    assert np.shares_memory(data.base.data, mapped[0])
+    assert np.shares_memory(data.base.indices, mapped[1])
 
 
 def broken(**changed):

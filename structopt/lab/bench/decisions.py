@@ -96,11 +96,11 @@ class DecisionBench(Bench):
 
     def cells(self) -> list[Cell]:
         """Return a cell a setting, draw and learner; learners take turns in going first."""
-        settings = product(self.problems, self.sizes, self.noises, self.degrees)
+        settings = list(product(self.problems, self.sizes, self.noises, self.degrees))
         return [
             dict(zip(SETTING, setting, strict=True)) | {"turn": draw, "who": who}
-            for setting in settings
             for draw in range(self.draws)
+            for setting in settings
             for who in turns(self.learners, draw)
             if draw < self.few or who not in FEW
         ]

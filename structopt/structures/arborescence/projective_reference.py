@@ -2,7 +2,6 @@ r"""Projective trees by networkx: all trees, best first, until one has no arcs t
 
 The functions take what those of :mod:`structopt.structures.arborescence.projective_kernels` take.
 
->>> import numpy as np
 >>> crossing([3, 0, 2]), crossing([2, 0, 2])        # 3 -> 1 and 0 -> 2 cross
 (((3, 1), (0, 2)), None)
 """
@@ -14,10 +13,14 @@ from functools import partial
 from itertools import combinations, islice
 from typing import Any
 
-import numpy as np
-
 from structopt.arrays import Floats, Ints
-from structopt.structures.arborescence.reference import candidates, decreasing, graph_of, second_of
+from structopt.structures.arborescence.reference import (
+    candidates,
+    decreasing,
+    first_of,
+    rows_of,
+    second_of,
+)
 
 Arc = tuple[int, int]
 
@@ -36,14 +39,11 @@ def decode(
     scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, single_root: bool
 ) -> tuple[Ints, int]:
     """Return the best tree of every sentence as arcs, and the first sentence without one or -1."""
-    answer = np.zeros(tokens[-1], dtype=np.int64)
-    for i in range(len(tokens) - 1):
-        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
-        tree = next(_projective(graph, single_root, head), None)
-        if tree is None:
-            return answer, i
-        answer[tokens[i] : tokens[i + 1]] = tree
-    return answer, -1
+
+    def best(graph: Any) -> list[int] | None:
+        return next(_projective(graph, single_root, head), None)
+
+    return first_of(best, scores, arcs, head, dependent, tokens)
 
 
 def best_other(
@@ -58,8 +58,7 @@ def best_other(
 def k_best(table: Floats, single_root: bool, k: int) -> Ints:
     """Return the heads of the k best trees as rows, best first (-1 for the root's own)."""
     graph, head = candidates(table)
-    rows = [[-1, *head[t]] for t in islice(_projective(graph, single_root, head), k)]
-    return np.array(rows, dtype=np.int64).reshape(-1, len(table))
+    return rows_of(islice(_projective(graph, single_root, head), k), head, len(table))
 
 
 def _projective(graph: Any, single_root: bool, head: Ints) -> Iterator[list[int]]:

@@ -12,7 +12,7 @@ trees of the same score; among equally good trees they may choose others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import Any
@@ -27,13 +27,20 @@ def decode(
     scores: Floats, arcs: Ints, head: Ints, dependent: Ints, tokens: Ints, single_root: bool
 ) -> tuple[Ints, int]:
     """Return the best tree of every sentence as arcs, and the first sentence without one or -1."""
+    return first_of(partial(_best, single_root=single_root), scores, arcs, head, dependent, tokens)
+
+
+def first_of(
+    best: Callable[[nx.DiGraph], list[int] | None], scores: Floats, arcs: Ints, head: Ints,
+    dependent: Ints, tokens: Ints,
+) -> tuple[Ints, int]:  # fmt: skip
+    """Return the tree of every sentence that is ``best``, and the first without one or -1."""
     answer = np.zeros(tokens[-1], dtype=np.int64)
     for i in range(len(tokens) - 1):
-        graph = graph_of(scores, arcs[i], arcs[i + 1], head, dependent)
-        tree = _best(graph, single_root)
+        tree = best(graph_of(scores, arcs[i], arcs[i + 1], head, dependent))
         if tree is None:
             return answer, i
-        answer[tokens[i] : tokens[i + 1]] = [tree[v] for v in range(1, len(tree) + 1)]
+        answer[tokens[i] : tokens[i + 1]] = tree
     return answer, -1
 
 
@@ -65,8 +72,13 @@ def second_of(
 def k_best(table: Floats, single_root: bool, k: int) -> Ints:
     """Return the heads of the k best trees as rows, best first (-1 for the root's own)."""
     graph, head = candidates(table)
-    rows = [[-1, *head[t]] for t in islice(decreasing(graph, single_root), k)]
-    return np.array(rows, dtype=np.int64).reshape(-1, len(table))
+    return rows_of(islice(decreasing(graph, single_root), k), head, len(table))
+
+
+def rows_of(trees: Iterable[list[int]], head: Ints, n_nodes: int) -> Ints:
+    """Return the heads of trees as rows, -1 for the root's own."""
+    rows = [[-1, *head[tree]] for tree in trees]
+    return np.array(rows, dtype=np.int64).reshape(-1, n_nodes)
 
 
 def candidates(table: Floats) -> tuple[nx.DiGraph, Ints]:
@@ -88,8 +100,8 @@ def graph_of(scores: Floats, first: int, stop: int, head: Ints, dependent: Ints)
     return graph
 
 
-def _best(graph: nx.DiGraph, single_root: bool) -> dict[int, int] | None:
-    """Return the arc into every node of the best tree; None if there is no tree."""
+def _best(graph: nx.DiGraph, single_root: bool) -> list[int] | None:
+    """Return the arc into every token of the best tree; None if there is no tree."""
     if not single_root:
         return _spanning(graph)
     best, answer = -np.inf, None
@@ -98,14 +110,14 @@ def _best(graph: nx.DiGraph, single_root: bool) -> dict[int, int] | None:
         inside.remove_edges_from([(0, v) for v in graph.successors(0) if v != child])
         tree = _spanning(inside)
         if tree is not None:
-            chosen = set(tree.values())
+            chosen = set(tree)
             value = sum(e["weight"] for _, _, e in graph.edges(data=True) if e["arc"] in chosen)
             if value > best:
                 best, answer = value, tree
     return answer
 
 
-def _spanning(graph: nx.DiGraph) -> dict[int, int] | None:
+def _spanning(graph: nx.DiGraph) -> list[int] | None:
     # maximum_spanning_arborescence of networkx 3.6 finds none in some sparse graphs that have one:
     # its shift of the weights is too small for a branching to be worth an arc more
     weights = [weight for _, _, weight in graph.edges(data="weight")]
@@ -117,12 +129,16 @@ def _spanning(graph: nx.DiGraph) -> dict[int, int] | None:
     tree = nx.maximum_branching(shifted, attr="weight")
     if tree.number_of_edges() < len(graph) - 1:
         return None
-    return {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
+    return _by_token(tree, graph)
 
 
 def decreasing(graph: nx.DiGraph, single_root: bool) -> Iterator[list[int]]:
     """Yield the arcs of every tree, by token, best first."""
     for tree in nx.ArborescenceIterator(graph, minimum=False):
         if not single_root or tree.out_degree(0) == 1:
-            heads = {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
-            yield [heads[v] for v in sorted(heads)]
+            yield _by_token(tree, graph)
+
+
+def _by_token(tree: nx.DiGraph, graph: nx.DiGraph) -> list[int]:
+    arcs = {v: graph.edges[u, v]["arc"] for u, v in tree.edges}
+    return [arcs[v] for v in sorted(arcs)]

@@ -12,6 +12,7 @@ its file, and add its line here (``tests/contracts/test_names.py`` writes what t
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 
@@ -227,6 +228,26 @@ def _by_name() -> dict[str, Name]:
 def of_kind(*kinds: str) -> list[Name]:
     """Return the entries of some kinds, in order."""
     return [entry for entry in NAMES if entry.kind in kinds]
+
+
+def members(kind: str, module: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a module whose members are the names of a kind.
+
+    >>> find, listed = members("loss", "structopt.losses")
+    >>> find(listed()[0]).__name__
+    'Hamming'
+    """
+
+    def listed() -> list[str]:
+        return [entry.name for entry in of_kind(kind)]
+
+    def find(name: str) -> Any:
+        found = next((entry for entry in of_kind(kind) if entry.name == name), None)
+        if found is None:
+            raise AttributeError(f"{module} has no {name!r}; it has {listed()}.")
+        return found.load()
+
+    return find, listed
 
 
 def load(name: str) -> Any:

@@ -94,8 +94,6 @@ class Backend(Parameters, ABC):
     keeps_time: ClassVar[bool] = False
     """Whether `solve` keeps its ``time_limit``; one that does not is waited for, and left behind
     (:mod:`structopt.run.watch`)."""
-    live_rows: ClassVar[bool] = False
-    """Whether rows are appended to a live model instead of setting it up again."""
 
     max_age: ClassVar[int] = 10
     """Rounds that a cut may stay idle before it is dropped (10 halved HiGHS' time at no extra

@@ -69,7 +69,6 @@ class HiGHS(Backend):
 
     name = "highs"
     keeps_time = True
-    live_rows = True
 
     def __init__(self, threads: int = 1, solver: str = "simplex") -> None:
         self.threads = threads

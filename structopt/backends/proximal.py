@@ -69,7 +69,6 @@ class Proximal(Backend):
     name = "proximal"
     takes_maps = False
     keeps_time = True
-    live_rows = True
     moving = True
     finisher = "highs"
 

@@ -88,7 +88,6 @@ class Splitting(Backend):
     name = "splitting"
     takes_quadratic = True
     takes_conic = True
-    live_rows = True
     moving = True
     finisher = "clarabel"
 

@@ -41,7 +41,6 @@ NODE_FEATURES = (
     "bias", *(f"low within {r:g} m" for r in RADII), "upright", "rough", "first return",
     "last return", "intensity",
 )  # fmt: skip
-EDGE_FEATURES = ("edge", "level")
 
 
 class Scan(NamedTuple):

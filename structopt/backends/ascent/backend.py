@@ -100,7 +100,6 @@ class Ascent(Backend):
     takes_maps = False
     keeps_time = True
     takes_quadratic = True
-    live_rows = True
     max_age = 5
     finisher = "clarabel"
 

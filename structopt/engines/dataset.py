@@ -236,6 +236,18 @@ class DataSet:
                 batches.append(batch.moved(int(source)) if source else batch)
         return batches[0] if len(batches) == 1 else Directions.concatenate(batches)
 
+    def combined(
+        self, answers: Sequence[Answers], which: Ints, multipliers: Floats, edges: Ints
+    ) -> Any:
+        """Return ``sum_k multipliers_k delta_k`` over each run of examples, as sparse rows.
+
+        ``which`` are the examples (sorted), and a run is those between two edges.
+        """
+        if len(which) == 0:
+            return base_matrix(sp.csr_array((len(edges) - 1, self.n_features)))
+        sums = self.directions(answers, which).summed(multipliers, edges)
+        return base_matrix(sums.tocsr(self.base, self.n_features))
+
 
 def edges(n_examples: int, n_jobs: int | None, *, at_least: int = 1) -> list[int]:
     """Return where the examples of each worker begin, and the end of the last."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from structopt.arrays import Ints
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.formulations.slack_groups import SlackGroups
 from structopt.parameters import Parameters
 
 WeightConstraints = Callable[[Any], Sequence[Any]]
@@ -55,8 +56,8 @@ class Declaration(Protocol):
     def groups(self, by: str = "label") -> dict[str, Ints]:
         """Return the weights of each label, or of each feature, as positions in w."""
 
-    def slacks(self) -> Any:
-        """Return a new variable xi >= 0 with one slack an example."""
+    def slacks(self, groups: SlackGroups = "n") -> Any:
+        """Return a new variable xi >= 0 with one slack an example, or one a group of them."""
 
     def slack(self) -> Any:
         """Return a new variable xi >= 0: one slack for all examples together."""
@@ -67,10 +68,13 @@ class Declaration(Protocol):
     def subject_to(self, *constraints: Any) -> None:
         """Declare constraints that are there from the start."""
 
-    def cuts(self, *oracle_and_rule: Any, joint: bool = False, where: Any = None) -> None:
+    def cuts(
+        self, *oracle_and_rule: Any, joint: SlackGroups | bool = False, where: Any = None
+    ) -> None:
         """Declare a family of cuts by the row of an answer, ``m.cuts(rule)``.
 
-        The rule says which question to ask; ``m.cuts(oracle, rule)`` names it as well.
+        The rule says which question to ask; ``m.cuts(oracle, rule)`` names it as well. ``joint``
+        sums the answers of a group into one cut, for ``m.slacks(groups)``.
         """
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
 from structopt.formulations.given_weights import around
+from structopt.formulations.slack_groups import SlackGroups
 from structopt.parameters import PositiveOrInfinite
 
 
@@ -24,8 +25,9 @@ class M3N(Formulation):
     C : float
         Inverse strength of the regulariser; ``inf`` leaves it out, and the best lower bound is then
         0 unless the method is cutting planes.
-    slacks : {"n", "one"}
-        One slack an example, or one for all.
+    slacks : {"n", "one", "shards"} or int
+        One slack an example, one for all, or one a group of examples: so many groups, or the shards
+        of the data (the same optimum; fewer and denser cuts, more rounds).
     constraints : callable, optional
         Takes the CVXPY weight variable and returns constraints that the answer keeps;
         :class:`~structopt.Fixed` freezes weights.
@@ -56,7 +58,7 @@ class M3N(Formulation):
         self,
         C: PositiveOrInfinite = 1.0,
         *,
-        slacks: Literal["n", "one"] = "n",
+        slacks: SlackGroups = "n",
         constraints: WeightConstraints | None = None,
         w0: Any = None,
     ) -> None:
@@ -66,8 +68,7 @@ class M3N(Formulation):
         """Declare the programme."""
         import cvxpy as cp
 
-        joint = self.slacks == "one"
-        w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
+        w, xi = m.weights(self.constraints), m.slacks(self.slacks)
         strength = 0.0 if math.inf == self.C else 1.0 / (2.0 * self.C)
         m.minimize(strength * cp.sum_squares(around(w, self.w0)) + cp.sum(xi))
-        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi), joint=joint)
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi), joint=self.slacks)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
+from structopt.formulations.slack_groups import SlackGroups
 from structopt.formulations.struct_svm import StructSVM
 from structopt.parameters import Positive, PositiveOrInfinite
 
@@ -64,7 +65,7 @@ class StructRMM(StructSVM):
         *,
         B_fraction: Positive | None = None,
         rescale: Literal["unit", "margin", "slack"] = "unit",
-        slacks: Literal["n", "one"] = "n",
+        slacks: SlackGroups = "n",
         constraints: WeightConstraints | None = None,
         w0: Any = None,
     ) -> None:

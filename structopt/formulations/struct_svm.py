@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
 from structopt.formulations.given_weights import around
+from structopt.formulations.slack_groups import SlackGroups
 from structopt.parameters import Positive
 from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled
 
@@ -13,7 +14,7 @@ _ORACLES = {"unit": best_other, "margin": loss_augmented, "slack": slack_rescale
 
 
 class StructSVM(Formulation):
-    r"""Structural SVM with n slacks or one, and any of the three margins.
+    r"""Structural SVM with n slacks, groups of them or one, and any of the three margins.
 
     .. math::
         \min_{w,\xi\ge 0} \tfrac12 |w|^2 + \tfrac{C}{n} \sum_i \xi_i
@@ -30,8 +31,9 @@ class StructSVM(Formulation):
         Weight of the mean slack.
     rescale : {"unit", "margin", "slack"}
         A margin of 1 for every wrong output, margin rescaling, or slack rescaling.
-    slacks : {"n", "one"}
-        One slack an example, or one for all (the same optimum, fewer and denser cuts).
+    slacks : {"n", "one", "shards"} or int
+        One slack an example, one for all, or one a group of examples: so many groups, or the shards
+        of the data (the same optimum; fewer and denser cuts, more rounds).
     constraints : callable, optional
         Takes the CVXPY weight variable and returns constraints that the answer keeps;
         :class:`~structopt.Fixed` freezes weights.
@@ -65,7 +67,7 @@ class StructSVM(Formulation):
         C: Positive = 1.0,
         *,
         rescale: Literal["unit", "margin", "slack"] = "unit",
-        slacks: Literal["n", "one"] = "n",
+        slacks: SlackGroups = "n",
         constraints: WeightConstraints | None = None,
         w0: Any = None,
     ) -> None:
@@ -77,11 +79,10 @@ class StructSVM(Formulation):
         import cvxpy as cp
 
         oracle = _ORACLES[self.rescale]
-        joint, n = self.slacks == "one", m.n_examples
-        w, xi = m.weights(self.constraints), m.slack() if joint else m.slacks()
-        m.minimize(cp.sum_squares(around(w, self.w0)) / 2 + self.C / n * cp.sum(xi))
+        w, xi = m.weights(self.constraints), m.slacks(self.slacks)
+        m.minimize(cp.sum_squares(around(w, self.w0)) / 2 + self.C / m.n_examples * cp.sum(xi))
         m.cuts(
             oracle,
             lambda cut: cp.multiply(cut.scale, cut.delta @ w) >= cut.margin - cut.of(xi),
-            joint=joint,
+            joint=self.slacks,
         )

@@ -78,7 +78,9 @@ def _variables(master: RestrictedMaster) -> str:
 
 def _family(master: RestrictedMaster, number: int) -> str:
     family = master.families[number]
-    owners = "one for all examples" if family.joint else "one an example"
+    groups = family.owners(master.n_examples)
+    shared = "one for all examples" if groups == 1 else f"one a group of examples ({groups})"
+    owners = shared if family.joint else "one an example"
     if family.where is not None:
         owners += f", of {int(np.sum(family.where))} of them"
     about = " at an affine map of the variables" if number in master.program.asked else ""

@@ -35,6 +35,7 @@ from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
+from structopt.formulations.slack_groups import SlackGroups, group_of
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
 from structopt.master.declared_checks import check_bounds, check_declared, check_rows
@@ -61,6 +62,8 @@ class RestrictedMaster(Declared):
         Weights that the structure wants >= 0.
     names : callable, optional
         Returns (feature, label) of each weight.
+    starts : array of int, optional
+        Where the data's shards begin, and the end of the last.
     """
 
     program: Program
@@ -75,8 +78,9 @@ class RestrictedMaster(Declared):
         base: Any = None,
         nonnegative: Ints | None = None,
         names: Callable[[], list[tuple[str, str]] | None] = lambda: None,
+        starts: Ints | None = None,
     ) -> None:
-        self._names = names
+        self._names, self._starts = names, starts
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
         self._base = base
@@ -119,12 +123,18 @@ class RestrictedMaster(Declared):
         """
         return groups_of(self._names(), by)
 
-    def slacks(self) -> Any:
-        """Return a new variable xi >= 0 with one slack an example.
+    def slacks(self, groups: SlackGroups = "n") -> Any:
+        """Return a new variable xi >= 0 with one slack an example, or one a group of examples.
 
         With sample weights, xi_i stands for the weighted slack, so that ``sum(xi)`` means the
-        weighted sum: ``cut.of(xi)`` divides by the weight.
+        weighted sum: ``cut.of(xi)`` divides by the weight. The slack of a group is that of the
+        sum of its examples, for families with the same groups, ``m.cuts(rule, joint=groups)``.
         """
+        group = group_of(groups, self.n_examples, self._starts)
+        if group is not None:
+            xi = cp.Variable(int(group[-1]) + 1, nonneg=True, name="xi")
+            self._slacks.append(xi)
+            return xi
         xi = cp.Variable(self.n_examples, nonneg=True, name="xi")
         positive = self.sample_weight > 0  # an example of weight 0 is never separated
         if np.any(self.sample_weight != 1.0):
@@ -135,9 +145,7 @@ class RestrictedMaster(Declared):
 
     def slack(self) -> Any:
         """Return a new variable with one slack for all examples, for joint families."""
-        xi = cp.Variable(1, nonneg=True, name="xi")
-        self._slacks.append(xi)
-        return xi
+        return self.slacks("one")
 
     def minimize(self, objective: Any) -> None:
         """Set the objective, a convex CVXPY expression."""
@@ -147,14 +155,17 @@ class RestrictedMaster(Declared):
         """Add constraints that hold whatever the cuts are."""
         self._static.extend(constraints)
 
-    def cuts(self, *oracle_and_rule: Any, joint: bool = False, where: Any = None) -> None:
+    def cuts(
+        self, *oracle_and_rule: Any, joint: SlackGroups | bool = False, where: Any = None
+    ) -> None:
         """Declare a cut family, ``m.cuts(rule)`` or ``m.cuts(oracle, rule)``.
 
         The rule says which rows a cut becomes, and so which output is the most violated one: the
         oracle follows from it. One that is named must be the one that maximises the rule; one of
-        the user's own is trusted. A joint family has one cut a pass: the sum over all examples
-        whose hinge is positive. ``where`` is a mask of the examples that a family is about (one
-        family a task, say); all by default.
+        the user's own is trusted. A joint family has one cut a pass and group: the sum over its
+        examples whose hinge is positive; ``joint=True`` is one group, other groups are named as
+        in :meth:`slacks`. ``where`` is a mask of the examples that a family is about (one family
+        a task, say); all by default.
         """
         *oracle, rule = oracle_and_rule or (None,)
         named = all(isinstance(each, Oracle) for each in oracle)
@@ -163,10 +174,11 @@ class RestrictedMaster(Declared):
                 "Declare a cut family as m.cuts(rule) or m.cuts(oracle, rule), with a rule like "
                 "lambda cut: cut.delta @ w >= cut.loss - cut.of(xi)."
             )
-        family = Family(rule, *oracle, joint=joint)
+        group = group_of(joint, self.n_examples, self._starts)
+        family = Family(rule, *oracle, group=group)
         if where is not None:
             family.where = np.asarray(where, dtype=bool)
-            if family.where.shape != (self.n_examples,) or joint:
+            if family.where.shape != (self.n_examples,) or group is not None:
                 raise IncompatibleError(
                     f"where= is a mask with one entry an example ({self.n_examples}), of a family "
                     f"that is not joint; got shape {family.where.shape}."
@@ -225,8 +237,7 @@ class RestrictedMaster(Declared):
         weighted = bool(np.any(self.sample_weight != 1.0))
         scale = self._slack_scale if weighted else None
         for family in self.families:
-            owners = 1 if family.joint else self.n_examples
-            self._static += family.explore(self._weights, scale, owners)
+            self._static += family.explore(self._weights, scale, family.owners(self.n_examples))
 
     def _bind(self, columns: dict[int, int], size: int) -> None:
         weighted = bool(np.any(self.sample_weight != 1.0))
@@ -234,7 +245,7 @@ class RestrictedMaster(Declared):
         self.families = [
             bound
             for family in self.families
-            for bound in family.bind(*given, 1 if family.joint else self.n_examples)
+            for bound in family.bind(*given, family.owners(self.n_examples))
         ]
 
     def samples(self) -> list[Cuts]:

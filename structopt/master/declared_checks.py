@@ -151,9 +151,9 @@ def _name(master: Any, column: int) -> str:
 
 
 def _rows_of(master: Any, number: int) -> Cuts:
-    """Return a row of every example, without its direction."""
+    """Return a row of every example or group, without its direction."""
     family = master.families[number]
-    who = np.arange(1 if family.joint else master.n_examples)
+    who = np.arange(family.owners(master.n_examples))
     ones = np.ones(len(who))
     cuts = Cuts(0 * who + number, who, ones, ones, ones)
     if family.looks_into_delta:

@@ -134,7 +134,7 @@ def hinge_program(
     if (reason := other_than_hinges(master)) is not None:
         raise IncompatibleError(f"{lead}{reason}.")
     if master.families[0].joint and not joint:
-        raise IncompatibleError(lead + "this one sums them all into one cut.")
+        raise IncompatibleError(lead + "this one sums several into one cut.")
     return program
 
 
@@ -151,7 +151,7 @@ def other_than_hinges(master: RestrictedMaster) -> str | None:
     if len(master.families) > 1:
         return f"it declares {len(master.families)} cut families"
     family = master.families[0]
-    owners = 1 if family.joint else master.n_examples
+    owners = family.owners(master.n_examples)
     answered = family.answered
     if isinstance(answered, str):
         return answered

@@ -14,6 +14,7 @@ proportion to the new cuts. The first batch goes both ways and must agree.
 
 from __future__ import annotations
 
+import hashlib
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
@@ -29,7 +30,7 @@ from cvxpy.cvxcore.python import canonInterface
 from cvxpy.lin_ops import lin_op
 from numpy.typing import NDArray
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError
 from structopt.master.compile import affine_rows
 from structopt.master.cuts import Cuts, take_rows
@@ -61,8 +62,9 @@ class Family:
         expression from both sides.
     oracle : Oracle, optional
         By default the one whose question the rule asks.
-    joint : bool
-        Whether a cut sums the answers of all examples (1-slack) instead of belonging to one.
+    group : array of int, optional
+        The group of every example, if a cut sums the answers of a group instead of belonging to one
+        example (:mod:`structopt.formulations.slack_groups`).
     side : int, optional
         Which side of a rule with two sides this is.
     """
@@ -72,12 +74,28 @@ class Family:
     """Factor and shift of the rule beside its oracle; what does not fit an oracle of the user's."""
 
     def __init__(self, rule: Callable[[CutView], Any], oracle: Oracle | None = None, *,
-                 joint: bool = False, side: int | None = None) -> None:  # fmt: skip
-        self.rule, self.joint, self.named, self._side = rule, joint, oracle, side
+                 group: Ints | None = None, side: int | None = None) -> None:  # fmt: skip
+        self.rule, self.group, self.named, self._side = rule, group, oracle, side
         self.numbers = ("loss",) if oracle is None else _NUMBERS
         self.where: NDArray[np.bool_] | None = None
         self.epigraphs, self._map = Epigraphs(), ""
         self.asked: Any = None
+
+    @property
+    def joint(self) -> bool:
+        """Whether cuts are sums over groups of examples."""
+        return self.group is not None
+
+    @property
+    def summed(self) -> bool | str:
+        """What cuts are sums over: one example (False), all (True), or the groups of a digest."""
+        if self.group is None or not self.group[-1]:
+            return self.joint
+        return hashlib.blake2b(self.group.tobytes(), digest_size=8).hexdigest()
+
+    def owners(self, n_examples: int) -> int:
+        """Return how many things cuts belong to: examples, or groups of them."""
+        return n_examples if self.group is None else int(self.group[-1]) + 1
 
     @property
     def margin_is_loss(self) -> bool:
@@ -285,7 +303,7 @@ class Family:
         if expression.size != self._n_owners:
             raise IncompatibleError(
                 f"cut.of() takes numbers or a variable with one entry per "
-                f"{'joint cut (m.slack())' if self.joint else 'example (m.slacks())'}; got size "
+                f"{'group of a joint cut' if self.joint else 'example (m.slacks())'}; got size "
                 f"{expression.size} instead of {self._n_owners}."
             )
         flat = cp.reshape(expression, (self._n_owners,), order="F")

@@ -20,13 +20,13 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix
+from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
 from structopt.master.inner import Inner
+from structopt.master.lift import Family
 from structopt.master.value import raise_slacks, shortfall
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
@@ -225,8 +225,9 @@ class _Asking:
             weights = np.ascontiguousarray(self._x[about])
             self._answers[key] = self._data.ask(family.oracle, weights)
         answers = self._answers[key]
-        collect = _jointly if family.joint else _one_by_one
-        cuts, directed = collect(self._data, family.oracle, number, answers)
+        cuts, directed = _one_by_one(self._data, family.oracle, number, answers)
+        if family.group is not None:
+            cuts, directed = _summed(self._data, family, number, cuts, answers)
         if family.where is not None:
             cuts = cuts.take(np.flatnonzero(family.where[cuts.example]))
         if family.looks_into_delta:
@@ -281,32 +282,36 @@ def _one_by_one(
     return cuts, directed
 
 
-def _jointly(
-    data: DataSet, oracle: Oracle, family: int, answers: list[Answers]
+def _summed(
+    data: DataSet, family: Family, number: int, each: Cuts, answers: list[Answers]
 ) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
-    each, directed = _one_by_one(data, oracle, family, answers)
-    hinge = oracle.hinge(each.loss, each.score)
+    """Sum the cuts of each group of examples, those whose hinge is positive."""
+    assert family.group is not None, "the family's cuts are sums"
+    group, hinge = family.group, family.oracle.hinge(each.loss, each.score)
     most = np.maximum(shortfall(each.margin, each.scale, each.score, each.excess), 0.0)
     chosen = each.take(np.flatnonzero(hinge > 0))
     weight = data.sample_weight[chosen.example]
+    owner, n_groups = group[chosen.example], int(group[-1]) + 1
+
+    def total(values: Floats, of: Ints = owner) -> Floats:
+        return np.bincount(of, values, minlength=n_groups).astype(np.float64, copy=False)
+
     everyone = data.sample_weight[each.example]
-    total = Cuts(
-        np.full(1, family),
-        np.zeros(1, dtype=np.int64),
-        np.array([weight @ chosen.loss]),
-        np.array([weight @ chosen.margin]),
-        np.ones(1),
-        score=np.array([(weight * chosen.scale) @ chosen.score]),
-        excess=np.array([everyone @ (most - np.maximum(hinge, 0.0))]),
+    sums = Cuts(
+        np.full(n_groups, number),
+        np.arange(n_groups),
+        total(weight * chosen.loss),
+        total(weight * chosen.margin),
+        np.ones(n_groups),
+        score=total(weight * chosen.scale * chosen.score),
+        excess=total(everyone * (most - np.maximum(hinge, 0.0)), group[each.example]),
     )
 
-    def summed(cut: Cuts) -> Cuts:
-        row = np.zeros(data.n_features)
-        if len(chosen):
-            deltas = directed(chosen)
-            multipliers = weight * chosen.scale
-            row = deltas.directions.combine(deltas.base, multipliers, data.n_features)
-        base = base_matrix(sp.csr_array(row[None, :]))
-        return replace(cut, directions=Directions.rows(0, 1), base=base)
+    def summed(some: Cuts) -> Cuts:
+        mine = np.isin(owner, some.example)
+        edges = np.searchsorted(owner[mine], np.append(some.example, n_groups))
+        multipliers = (weight * chosen.scale)[mine]
+        rows = data.combined(answers, chosen.example[mine], multipliers, edges)
+        return replace(some, directions=Directions.rows(0, len(some)), base=rows)
 
-    return total, summed
+    return sums, summed

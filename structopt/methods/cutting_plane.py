@@ -362,9 +362,9 @@ class CuttingPlane(Method):
         return largest
 
     @property
-    def families(self) -> list[tuple[str, bool]]:
-        """What each family asks, and whether of all examples together."""
-        return [(f.oracle.name, f.joint) for f in self.master.families]
+    def families(self) -> list[tuple[str, bool | str]]:
+        """What each family asks, and of which examples together."""
+        return [(f.oracle.name, f.summed) for f in self.master.families]
 
     @property
     def fingerprint(self) -> str:

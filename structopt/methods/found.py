@@ -19,6 +19,7 @@ from functools import cached_property
 from typing import Any, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
@@ -76,8 +77,12 @@ class FoundCuts(Sequence[Found]):
             answers = self._asked[family]
             outputs = _outputs(self._structure, self._data, answers)
             scores = np.concatenate([a.score for a in answers])
-            if self._master.families[family].joint:
-                found.append(self._jointly(family, float(loss[0]), outputs, scores))
+            group = self._master.families[family].group
+            if group is not None:
+                found += [
+                    self._jointly(family, group == g, each, outputs, scores)
+                    for g, each in zip(example.tolist(), loss.tolist(), strict=True)
+                ]
                 continue
             found += [
                 Found(family, i, outputs[i], each, float(scores[i]))
@@ -85,11 +90,18 @@ class FoundCuts(Sequence[Found]):
             ]
         return tuple(found)
 
-    def _jointly(self, family: int, loss: float, outputs: list[Any], scores: Floats) -> Found:
-        """Return the one cut of a joint family: a sum over the examples that it is about."""
+    def _jointly(
+        self,
+        family: int,
+        members: NDArray[np.bool_],
+        loss: float,
+        outputs: list[Any],
+        scores: Floats,
+    ) -> Found:
+        """Return a cut of a joint family: a sum over the examples that it is about."""
         oracle, weight = self._master.families[family].oracle, self._data.sample_weight
         losses = np.concatenate([a.loss for a in self._asked[family]])
-        about = np.flatnonzero(np.isfinite(scores) & (weight > 0))
+        about = np.flatnonzero(members & np.isfinite(scores) & (weight > 0))
         about = about[oracle.hinge(losses[about], scores[about]) > 0]
         scale = np.broadcast_to(oracle.scale(losses[about]), len(about))
         total = float((weight[about] * scale) @ scores[about])

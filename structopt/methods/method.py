@@ -385,6 +385,7 @@ class Method(ABC):
             base=base,
             nonnegative=self.structure.nonnegative_weights(),
             names=self.structure.feature_names,
+            starts=self.data.starts,
         )
         self.formulation.master(master)
         return master

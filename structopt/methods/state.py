@@ -92,7 +92,7 @@ def by_family(cuts: Cuts, master: RestrictedMaster) -> list[Cuts]:
         raise InvalidInputError(OTHER)
     each = [master.pool.of_family(cuts, number) for number in range(len(master.families))]
     for family, mine in zip(master.families, each, strict=True):
-        owners = 1 if family.joint else master.n_examples
+        owners = family.owners(master.n_examples)
         if np.any(mine.example < 0) or np.any(mine.example >= owners):
             raise InvalidInputError(OTHER)
     return each

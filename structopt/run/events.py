@@ -25,7 +25,7 @@ class Found(NamedTuple):
     family : int
         Which cut family of the formulation, in the order in which they were declared.
     example : int or None
-        Whose output; None for the one cut of a joint family.
+        Whose output; None for the cut of a group of examples.
     output : object
         The output, as users write it; of a joint family those of the examples that its one cut sums
         up, as a mapping.

@@ -25,6 +25,7 @@ import numpy as np
 from structopt.arrays import Floats, Ints
 from structopt.formulations.base import Formulation, WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
+from structopt.formulations.slack_groups import SlackGroups, group_of
 from structopt.structures.base.oracles import (
     Oracle,
     loss_augmented,
@@ -102,13 +103,15 @@ class FullProblem:
         """Return the weights of each label, or of each feature."""
         return groups_of(self.case.structure.feature_names(), by)
 
-    def slacks(self) -> Any:
-        """Return a variable with one weighted slack an example."""
-        return cp.Variable(self.n_examples, nonneg=True)
+    def slacks(self, groups: SlackGroups = "n") -> Any:
+        """Return a variable with one weighted slack an example, or one a group."""
+        group = group_of(groups, self.n_examples)
+        owners = self.n_examples if group is None else int(group[-1]) + 1
+        return cp.Variable(owners, nonneg=True)
 
     def slack(self) -> Any:
         """Return one slack for all examples."""
-        return cp.Variable(1, nonneg=True)
+        return self.slacks("one")
 
     def minimize(self, objective: Any) -> None:
         """Set the objective."""
@@ -118,7 +121,7 @@ class FullProblem:
         """Add constraints."""
         self._constraints.extend(constraints)
 
-    def cuts(self, *given: Any, joint: bool = False, where: Any = None) -> None:
+    def cuts(self, *given: Any, joint: SlackGroups | bool = False, where: Any = None) -> None:
         """Write out a family: ``cuts(rule)``, or ``cuts(oracle, rule)``."""
         oracle: Oracle | None = given[0] if len(given) > 1 else None
         written = self._written(oracle)
@@ -126,8 +129,9 @@ class FullProblem:
             kept = np.asarray(where)[written.example]
             which = (written.example[kept], written.delta[kept], written.loss[kept])
             written = Written(*which, oracle)
-        if joint:
-            written = _combined(written, self.sample_weight)
+        group = group_of(joint, self.n_examples)
+        if group is not None:
+            written = _combined(written, self.sample_weight, group)
         else:
             written.weight = np.where(self.sample_weight > 0, self.sample_weight, 1.0)
         rule = given[-1](written)
@@ -186,17 +190,19 @@ class FullProblem:
         return [dense(structure.joint_features(self.case.X[i], g)) for g in good]
 
 
-def _combined(each: Written, sample_weight: Floats) -> Written:
-    """Return every sum that takes at most one row of each example: the rows of one slack."""
-    owned = [np.flatnonzero(each.example == i) for i in range(len(sample_weight))]
-    choices = [[None, *rows.tolist()] for rows in owned if len(rows)]
-    delta, loss, margin = [], [], []
-    for chosen in product(*choices):
-        which = np.array([r for r in chosen if r is not None], dtype=np.int64)
-        weight = sample_weight[each.example[which]]
-        delta.append((weight * each.scale[which]) @ each.delta[which])
-        loss.append(weight @ each.loss[which])
-        margin.append(weight @ each.margin[which])
-    total = Written(np.zeros(len(loss), np.int64), np.array(delta), np.array(loss), None)
-    total.margin = np.array(margin)
+def _combined(each: Written, sample_weight: Floats, group: Ints) -> Written:
+    """Return every sum that takes at most one row of each example of a group: one slack's rows."""
+    owner, delta, loss, margin = [], [], [], []
+    for g in np.unique(group).tolist():
+        owned = [np.flatnonzero(each.example == i) for i in np.flatnonzero(group == g)]
+        choices = [[None, *rows.tolist()] for rows in owned if len(rows)]
+        for chosen in product(*choices):
+            which = np.array([r for r in chosen if r is not None], dtype=np.int64)
+            weight = sample_weight[each.example[which]]
+            owner.append(g)
+            delta.append((weight * each.scale[which]) @ each.delta[which])
+            loss.append(weight @ each.loss[which])
+            margin.append(weight @ each.margin[which])
+    total = Written(np.array(owner, np.int64), np.array(delta), np.array(loss), None)
+    total.margin, total.weight = np.array(margin), np.ones(int(group[-1]) + 1)
     return total

@@ -51,8 +51,8 @@ class SaddleForm:
     def __init__(self, master: RestrictedMaster, data: DataSet, method: str) -> None:
         self.data, self._master = data, master
         self.program = _recognise(master, method)
-        p, joint = self.program, master.families[0].joint
-        rate = np.full(data.n_examples, p.q[p.slacks[0]]) if joint else p.q[p.slacks]
+        p, group = self.program, master.families[0].group
+        rate = p.q[p.slacks] if group is None else p.q[p.slacks][group]
         self.cost: Floats = rate * data.sample_weight
         self.curvature: Floats = np.asarray(p.P.diagonal())[p.weights]
         self._lagrangian = Lagrangian(p)

@@ -46,8 +46,11 @@ def combine(ptr, source, offset, coef, indptr, indices, data, multipliers, n_fea
 def expand(ptr, source, offset, coef, indptr, indices, data, n_features):
     n_rows = len(ptr) - 1
     bound = 0
-    for p in range(len(source)):
-        bound += indptr[source[p] + 1] - indptr[source[p]]
+    for r in range(n_rows):
+        entries = 0
+        for p in range(ptr[r], ptr[r + 1]):
+            entries += indptr[source[p] + 1] - indptr[source[p]]
+        bound += min(entries, n_features)
     columns = np.empty(bound, np.int64)
     values = np.empty(bound)
     out_ptr = np.zeros(n_rows + 1, np.int64)

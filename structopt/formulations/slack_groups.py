@@ -1,0 +1,57 @@
+r"""Who shares a slack: nobody (n slacks), the examples of a group, or all of them (one slack).
+
+With the examples in groups G_1 ... G_k, one slack a group and cuts that are sums over a group,
+
+.. math::
+    \min_{w,\,\xi\ge 0} R(w) + c \sum_g \xi_g
+    \quad\text{s.t.}\quad \xi_g \ge \sum_{i\in G_g} s_i\,[\text{margin}_i(y_i')
+    - \text{scale}_i(y_i')\, w\cdot\delta_i(y_i')]_{\,\text{any of them or none}}
+
+has the optimum of n slacks, since a sum of hinges is the maximum over all such sums. n slacks are
+groups of one example, one slack is one group; between them a round has k cuts.
+
+>>> group_of(3, n_examples=7)
+array([0, 0, 1, 1, 2, 2, 2])
+>>> group_of("shards", n_examples=4, starts=np.array([0, 3, 4]))
+array([0, 0, 0, 1])
+>>> group_of("n", n_examples=4) is None
+True
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+
+from structopt.arrays import Ints
+from structopt.errors import InvalidInputError
+from structopt.parameters import Count
+
+SlackGroups = Literal["n", "one", "shards"] | Count
+"""One slack an example, one for all, one a shard of the data, or so many groups."""
+
+
+def group_of(
+    groups: SlackGroups | bool, n_examples: int, starts: Ints | None = None
+) -> Ints | None:
+    """Return the group of every example; None where each has a slack of its own.
+
+    Groups are runs of neighbours. ``starts`` are the first examples of the shards, and the end of
+    the last; without shards all examples are one. ``True`` means one group, ``False`` none.
+    """
+    if groups == "n" or groups is False:
+        return None
+    if groups == "shards":
+        edges = np.array([0, n_examples]) if starts is None else np.unique(starts)
+    elif groups == "one" or (isinstance(groups, int | np.integer) and groups >= 1):
+        count = 1 if groups == "one" else int(groups)
+        if count > 1 and count >= n_examples:
+            return None
+        edges = np.linspace(0, n_examples, count + 1).astype(np.int64)
+    else:
+        raise InvalidInputError(
+            f"Slacks are shared by 'n' (nobody), 'one' group, 'shards' or a number of groups >= 1; "
+            f"got {groups!r}."
+        )
+    return np.repeat(np.arange(len(edges) - 1), np.diff(edges))

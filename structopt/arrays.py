@@ -245,8 +245,10 @@ def cut_rows(X: Any, start: int, stop: int) -> Any:
         return X[start:stop]
     ends = X.indptr[start : stop + 1]
     first, last = int(ends[0]), int(ends[-1])
-    parts = (X.data[first:last], X.indices[first:last], ends - ends[0])
-    return sp.csr_array(parts, shape=(len(ends) - 1, X.shape[1]))
+    cut = sp.csr_array((len(ends) - 1, X.shape[1]), dtype=X.dtype)
+    # given to the constructor, arrays are copied that are less than half of what they are views of
+    cut.data, cut.indices, cut.indptr = X.data[first:last], X.indices[first:last], ends - ends[0]
+    return cut
 
 
 def base_matrix(matrix: Any) -> Any:

@@ -12,11 +12,13 @@ downloaded unless you call :func:`~structopt.datasets.download.fetch`.
 from __future__ import annotations
 
 from structopt.datasets.alignments import make_alignments
+from structopt.datasets.chunks import Chunk, Chunks, stream
 from structopt.datasets.clouds import make_scaled_clouds
 from structopt.datasets.columns import ColumnSentence, load_conll2000, load_conll2002, read_columns
 from structopt.datasets.conllu import load_partut, load_treebank, read_conllu
 from structopt.datasets.constrained import ConstrainedLabels, make_constrained_labels
 from structopt.datasets.crfsuite_files import read_crfsuite
+from structopt.datasets.csr_files import load_csr, save_csr
 from structopt.datasets.decisions import make_knapsacks, make_shortest_paths
 from structopt.datasets.digits import digit_source, load_digit_words, load_digits_classes
 from structopt.datasets.download import fetch
@@ -47,6 +49,8 @@ from structopt.datasets.web_pages import label_nodes, parse_page
 
 __all__ = [
     "ChainCRF",
+    "Chunk",
+    "Chunks",
     "ColumnSentence",
     "ConstrainedLabels",
     "LatticeData",
@@ -64,6 +68,7 @@ __all__ = [
     "label_nodes",
     "load_conll2000",
     "load_conll2002",
+    "load_csr",
     "load_digit_words",
     "load_digits_classes",
     "load_hansards",
@@ -110,6 +115,8 @@ __all__ = [
     "read_srl",
     "read_svmlight",
     "read_swde",
+    "save_csr",
     "scan_tiles",
+    "stream",
     "swap_lattice_chunks",
 ]

@@ -10,13 +10,17 @@ def test_learners_take_part_and_peers_are_excused(monkeypatch):
     monkeypatch.setattr(decisions, "N_TEST", 20)
     monkeypatch.setattr(decisions, "GradientBoostingRegressor", lambda random_state: None)
 
-    def missing(module, who, source):
-        assert module == decisions_run.__name__
-        with np.load(source) as given:
-            assert given["X"].shape == (20, 5)
-        raise decisions.Bench.excuses[0](f"{who} is not installed.")
+    class Missing:
+        def __init__(self, module, who):
+            assert module == decisions_run.__name__
+            self.who = who
 
-    monkeypatch.setattr(decisions, "alone", missing)
+        def ask(self, source):
+            with np.load(source) as given:
+                assert given["X"].shape == (20, 5)
+            raise decisions.MissingDependencyError(f"{self.who} is not installed.")
+
+    monkeypatch.setattr(decisions, "Companion", Missing)
     bench = decisions.DecisionBench(
         problems=("paths", "knapsacks"), degrees=(2,), noises=(0.5,), sizes=(20,), draws=1
     )
@@ -26,8 +30,22 @@ def test_learners_take_part_and_peers_are_excused(monkeypatch):
     assert bench.proved(outcome.rows)
     assert any("PyEPO" in reason for reason in reasons)
     regret, seconds, loss = bench.tables(outcome.rows, reasons)
-    assert regret.rows[0][:4] == ("paths", "20", "0.5", "2")
+    assert regret.rows[0][:5] == ("paths", "20", "0.5", "2", "1")
     assert len(seconds.rows) == len(loss.rows) == 2
+
+
+def test_no_draw_of_a_setting_begins_when_time_is_up_and_one_begun_is_finished(monkeypatch):
+    monkeypatch.setattr(decisions, "N_TEST", 20)
+    bench = decisions.DecisionBench(
+        problems=("paths",), degrees=(2,), noises=(0.5,), sizes=(20,), draws=3, only=("ridge",)
+    )
+    first, *later = bench.cells()
+    bench.run(first)
+    bench._until = -1.0
+    bench.run(first)
+    outcome = run(bench, [first, *later])
+    assert [row["turn"] for row in outcome.rows] == [0]
+    assert "No draw began" in outcome.left_out[0][1]
 
 
 def test_the_process_of_a_peer_says_what_is_missing(monkeypatch, tmp_path):

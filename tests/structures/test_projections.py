@@ -1,6 +1,9 @@
 """Projections against a generic QP solver."""
 
+import importlib
+
 import cvxpy as cp
+import networkx as nx
 import numpy as np
 import osqp
 import pytest
@@ -10,9 +13,11 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
+import structopt as so
 from structopt.errors import InvalidInputError
 from structopt.formulations.l1_ball_m3n import L1BallM3N
 from structopt.methods.subgradient.l1_ball import project_l1_ball
+from structopt.structures.base.flows import FlowRelaxation, useful
 from structopt.structures.cut.projection import CutPolytope
 from structopt.structures.matching.projection import MatchingPolytope
 from structopt.structures.multiclass.projection import project_simplex
@@ -248,3 +253,49 @@ def test_far_points_and_bad_ones():
         MatchingPolytope(
             np.array([1, 0]), np.array([0, 0]), (np.ones(2), np.ones(1)), np.array([[0, 2]] * 3)
         )
+
+
+@given(data=st.data(), n=st.integers(2, 5), error=st.sampled_from([1e-2, 1e-6]))
+@hypothesis_settings(max_examples=25)
+def test_flows_equal_a_qp_and_no_path_is_nearer(data, n, error):
+    """Two graphs with edges in any order, some of them side by side."""
+    pairs = [(a, b) for a in range(n) for b in range(a + 1, n)]
+    drawn = data.draw(st.lists(st.sampled_from(pairs), min_size=0, max_size=6))
+    edges = [(0, n - 1), *drawn, *((a + n, b + n) for a, b in [*drawn, (0, n - 1)])]
+    tail, head = np.array(edges).T
+    ends = np.array([0, n, 2 * n])
+    kept = useful(tail, head, ends)
+    paths = nx.MultiDiGraph(edges)
+    for (a, b), lies in zip(edges, kept, strict=True):
+        first = 0 if a < n else n
+        there = a == first or nx.has_path(paths, first, a)
+        assert lies == (there and (b == first + n - 1 or nx.has_path(paths, b, first + n - 1)))
+
+    class Flows(FlowRelaxation):
+        scores = features = None
+
+    flows = Flows(tail[kept], head[kept], ends)
+    count = int(kept.sum())
+    v = np.array(data.draw(st.lists(anything, min_size=count, max_size=count)))
+    found, rows = flows.project(v, error=error), flows.polytope()
+    A, b = rows.A.toarray(), rows.b
+    np.testing.assert_allclose(A @ found.point, b, atol=1e-12)
+    assert found.point.min() >= 0
+    assert found.error <= error + 1e-7  # squares round at 1e-16
+    exact = nearest_in(v, np.vstack([A, -A]), np.concatenate([b, -b]))
+    assert np.linalg.norm(found.point - exact) <= found.error + 1e-5
+
+
+@pytest.mark.parametrize("name", ["Lattice", "SecondOrderChain", "Segments"])
+def test_saddle_methods_learn_paths_as_cutting_planes_do(name):
+    room = {"Lattice": "lattice", "SecondOrderChain": "second_order", "Segments": "segments"}[name]
+    small = importlib.import_module(f"structopt.structures.{room}.small").small
+    problem = small(np.random.default_rng(3))
+    found = {}
+    for method in ("compact", "extragradient", "cutting-plane"):
+        model = so.StructuredClassifier(problem.structure, so.M3N(0.5), method=method, tol=1e-3)
+        found[method] = model.fit(problem.X, problem.Y).result_.certificate
+        assert found[method].certified
+    primal = found["compact"].primal
+    assert found["extragradient"].primal == pytest.approx(primal, rel=3e-3)
+    assert found["cutting-plane"].primal == pytest.approx(primal, rel=3e-3)

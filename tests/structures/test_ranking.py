@@ -126,11 +126,26 @@ def test_formulations_that_need_what_rankings_offer(formulation):
     assert model.score(X, Y) > 0.6
 
 
-def test_what_needs_a_list_of_orders_is_refused():
+@settings(max_examples=40, deadline=None)
+@given(lists(5), st.integers(1, 130))
+def test_the_k_best_orders_at_prediction_are_those_of_all_permutations(drawn, k):
+    scores, relevance = drawn
+    structure = so.Ranking().fitted([scores[:, None]], [relevance])
+    found = structure.k_best(scores[:, None], np.ones(1), k)
+
+    def score(y):
+        return float(structure.joint_features(scores[:, None], so.Order(y)).sum())
+
+    every = sorted(map(score, permutations(range(len(scores)))), reverse=True)
+    assert len({tuple(y) for y in found}) == len(found)
+    np.testing.assert_allclose([score(y) for y in found], every[:k], atol=1e-12)
+    assert found[0] == structure.argmax(scores[:, None], np.ones(1))
+
+
+def test_references_and_slack_rescaling_are_refused():
     X, Y = so.datasets.make_rankings(3, n_items=4, n_features=3, seed=0)
-    fitted = so.Ranking().fitted(X, Y)
-    with pytest.raises(IncompatibleError, match="has no 'k_best'"):
-        fitted.k_best(X[0], np.ones(3), 2)
+    with pytest.raises(IncompatibleError, match="depend on gold"):
+        so.References(so.Ranking()).fitted(X, [[y] for y in Y])
     with pytest.raises(IncompatibleError, match="slack_rescaled"):
         so.StructuredClassifier(so.Ranking(), so.StructSVM(rescale="slack")).fit(X, Y)
 

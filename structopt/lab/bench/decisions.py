@@ -2,7 +2,7 @@ r"""Predict, then optimise: certified SPO+ beside PyEPO, InvOpt and two-stage re
 
 The generators of Elmachtoub and Grigas: shortest paths on a grid of 5 x 5 nodes, and knapsacks of
 32 items and two resources. Compared are the normalised regret on 1,000 new examples, and the CPU
-seconds of learning; peers run in processes of their own, without their imports.
+seconds of learning; each peer runs in a process of its own, its imports left out.
 
 ==================  =========================================================================
 ridge, boosting     two stages: `Ridge()`, `GradientBoostingRegressor()` for each part
@@ -34,12 +34,12 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from structopt.arrays import Floats
 from structopt.datasets.decisions import make_knapsacks, make_shortest_paths
-from structopt.errors import ConvergenceWarning
+from structopt.errors import ConvergenceWarning, MissingDependencyError, OutOfTimeError
 from structopt.formulations.m3n import M3N
 from structopt.lab.bench.decisions_run import PEERS, decisions
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
-from structopt.lab.harness.process import alone
+from structopt.lab.harness.process import Companion
 from structopt.lab.harness.study import Cell, Row, known, turns, where
 from structopt.lab.harness.table import Table
 from structopt.learn.decisions.model import DecisionModel
@@ -64,6 +64,8 @@ class DecisionBench(Bench):
     problems, degrees, noises, sizes : sequences
     draws, few : int
         Draws of each setting; of those who are slow, only the first few.
+    minutes : float
+        No setting is begun after them: what was drawn until then is shown.
     only : sequence of str, optional
         Learners.
     C, tol : float
@@ -71,6 +73,7 @@ class DecisionBench(Bench):
     """
 
     name = "bench-decisions"
+    excuses = (MissingDependencyError, OutOfTimeError)
 
     problems: Sequence[str] = arguments.argument(
         PROBLEMS, "paths, knapsacks (both)", nargs="+", metavar="NAME"
@@ -86,6 +89,7 @@ class DecisionBench(Bench):
     )
     draws: int = arguments.argument(10, "draws of each setting")
     few: int = arguments.argument(2, "draws for boosting and PyEPO with Gurobi, which are slow")
+    minutes: float = arguments.argument(float("inf"), "after which no draw of a setting begins")
     only: Sequence[str] | None = arguments.argument(
         None, "of these learners only", nargs="+", metavar="NAME"
     )
@@ -95,6 +99,10 @@ class DecisionBench(Bench):
     def __post_init__(self) -> None:
         known(self.problems, PROBLEMS, "problem")
         self.learners = known(self.only or [*OURS, *PEERS], [*OURS, *PEERS], "learner")
+        self._peers: dict[str, Companion] = {}
+        self._compiled: set[tuple[str, str]] = set()
+        self._begun: set[tuple[Any, ...]] = set()
+        self._until = time.monotonic() + 60.0 * self.minutes
 
     def cells(self) -> list[Cell]:
         """Return a cell a setting, draw and learner; learners take turns in going first."""
@@ -108,12 +116,17 @@ class DecisionBench(Bench):
         ]
 
     def warm_up(self, cell: Cell) -> None:
-        """Compile what learns."""
-        if cell["who"] not in PEERS:
-            self.run(cell | {"examples": 20})
+        """Compile what learns, once for each problem."""
+        who = cell["problem"], cell["who"]
+        if cell["who"] in PEERS or cell["who"] == "boosting" or who in self._compiled:
+            return
+        self._compiled.add(who)
+        X, costs, weights = _drawn(cell)
+        self._ours(cell["who"], decisions(cell["problem"], weights), X, costs)
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn, and look at what decisions on new examples cost."""
+        self._begin(cell)
         X, costs, weights = _drawn(cell)
         of, n, who = decisions(cell["problem"], weights), cell["examples"], cell["who"]
         if who in PEERS:
@@ -134,6 +147,13 @@ class DecisionBench(Bench):
             "seconds": seconds,
             **proof,
         }
+
+    def _begin(self, cell: Cell) -> None:
+        """Let a draw of a setting begin while there is time, and then be finished by all."""
+        drawn = tuple(cell[key] for key in (*SETTING, "turn"))
+        if drawn not in self._begun and time.monotonic() > self._until:
+            raise OutOfTimeError(f"No draw began after {self.minutes:g} minutes.")
+        self._begun.add(drawn)
 
     def _ours(self, who: str, of: Any, X: Floats, costs: Floats) -> tuple[Any, dict[str, Any]]:
         if who in ("ridge", "boosting"):
@@ -161,7 +181,10 @@ class DecisionBench(Bench):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "problem.npz")
             np.savez(source, problem=cell["problem"], X=X, costs=costs, weights=weights, C=self.C)
-            found = alone("structopt.lab.bench.decisions_run", cell["who"], str(source))
+            who = cell["who"]
+            if who not in self._peers:
+                self._peers[who] = Companion("structopt.lab.bench.decisions_run", who)
+            found = self._peers[who].ask(str(source))
         return float(found["seconds"]), np.array(found["weights"])
 
     def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
@@ -169,16 +192,20 @@ class DecisionBench(Bench):
         who = [name for name in self.learners if where(rows, who=name)]
         settings = list(dict.fromkeys(tuple(row[key] for key in SETTING) for row in rows))
         notes = (
-            f"Means over {self.draws} draws ({', '.join(FEW)}: the first {self.few}) "
+            f"Means over so many draws ({', '.join(FEW)}: the first {self.few}) "
             "± their standard deviation. " + " ".join(left_out),
         )
 
         def table(title: str, key: str, form: str, of: Sequence[str], more: str) -> Table:
             lines = tuple(
-                (*map(str, setting), *(_mean(_at(rows, setting, name), key, form) for name in of))
+                (
+                    *map(str, setting),
+                    str(max(len(_at(rows, setting, name)) for name in who)),
+                    *(_mean(_at(rows, setting, name), key, form) for name in of),
+                )
                 for setting in settings
             )
-            return Table(title, (*SETTING, *of), lines, (more, *notes))
+            return Table(title, (*SETTING, "draws", *of), lines, (more, *notes))
 
         # with ties, as in knapsacks of whole values, the loss depends on the best decision chosen:
         # only with the same oracle is it the same function

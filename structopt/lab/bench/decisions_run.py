@@ -1,8 +1,8 @@
 """Peers that learn decisions, each in a process of its own: PyEPO's SPO+ and InvOpt.
 
-Called as ``python -m structopt.lab.bench.decisions_run who problem.npz``; prints one line of JSON
-with CPU seconds (imports left out) and the matrix (m, p + 1) of weights, the constant last; or with
-what is missing.
+Called as ``python -m structopt.lab.bench.decisions_run who``; reads the name of a file a line, and
+prints one line of JSON for each with CPU seconds (imports left out) and the matrix (m, p + 1) of
+weights, the constant last; or with what is missing.
 """
 
 from __future__ import annotations
@@ -147,4 +147,5 @@ def main(who: str, source: str) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(sys.argv[1], sys.argv[2])))
+    for name in sys.stdin:
+        print(json.dumps(main(sys.argv[1], name.rstrip("\n"))), flush=True)

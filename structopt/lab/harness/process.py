@@ -1,4 +1,4 @@
-"""A module run in a fresh process with one thread, which answers in one line of JSON."""
+"""A module run in a process of its own with one thread, which answers in lines of JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,51 @@ def alone(module: str, *arguments: str) -> dict[str, Any]:
     if done.returncode or not lines:
         said = (done.stderr.strip().splitlines() or ["nothing"])[-1]
         raise StructoptError(f"The process of {module} ended with code {done.returncode}: {said}")
-    answer: dict[str, Any] = json.loads(lines[-1])
+    return _answer(lines[-1])
+
+
+class Companion:
+    """``python -m module arguments`` kept running: asked one line, it answers with one of JSON.
+
+    Its imports and what it compiles are paid once. It ends when this object does.
+    """
+
+    def __init__(self, module: str, *arguments: str) -> None:
+        self.module = module
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", module, *arguments],
+            env=os.environ | dict.fromkeys(THREADS, "1"),
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        )  # fmt: skip
+
+    def ask(self, line: str) -> dict[str, Any]:
+        """Return the answer to a line; raises as :func:`alone` does."""
+        asked, answers = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert answers is not None
+        try:
+            asked.write(line + "\n")
+            asked.flush()
+            answer = answers.readline()
+        except BrokenPipeError:
+            answer = ""
+        if not answer:
+            code = self._process.wait()
+            raise StructoptError(f"The process of {self.module} ended with code {code}.")
+        return _answer(answer)
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.communicate()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _answer(line: str) -> dict[str, Any]:
+    """Return an answer, or raise the error that it is."""
+    answer: dict[str, Any] = json.loads(line)
     if "error" in answer:
         kind: type[StructoptError] = getattr(errors, answer["error"], StructoptError)
         raise kind(answer["message"])

@@ -24,6 +24,7 @@ from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
 from structopt.structures.lattice import kernels
 from structopt.structures.lattice.inputs import Lattices, Paths
+from structopt.structures.lattice.relaxation import LatticeRelaxation
 from structopt.structures.lattice.trie import Trie
 from structopt.structures.losses.part_costs import PartCosts
 
@@ -50,7 +51,7 @@ class LatticeShard(Shard):
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every lattice."""
-        score = self._scores(weights)
+        score = self.part_scores(weights)
         if oracle is loss_augmented:
             return self._best(score, score + self._added)
         if oracle is worst:
@@ -63,7 +64,7 @@ class LatticeShard(Shard):
 
     def argmax(self, weights: Floats) -> Answers:
         """Return every lattice's best path, without the loss."""
-        score = self._scores(weights)
+        score = self.part_scores(weights)
         return self._best(score, score)
 
     def within(self, weights: Floats, held: Any) -> tuple[Paths, Any]:
@@ -78,14 +79,14 @@ class LatticeShard(Shard):
             across = (tail <= tail[e]) & (head > tail[e])
             across[e] = False
             barred |= across
-        score = np.where(barred, -np.inf, self._scores(weights))
+        score = np.where(barred, -np.inf, self.part_scores(weights))
         found = Paths(*decoders(kernels, self.decoder).best_path(score, *lattices.layout))
         paths = [found.of(i) for i in range(self.n_examples)]
         return found, np.array([not len(p) or bool(barred[p].any()) for p in paths])
 
     def k_best(self, weights: Floats, k: int) -> list[Answers]:
         """Return the k best paths of every lattice; ``score`` is infinite where there are fewer."""
-        score, edge_ptr = self._scores(weights), self.lattices.edge_ptr
+        score, edge_ptr = self.part_scores(weights), self.lattices.edge_ptr
         ranked: list[list[Ints]] = [[] for _ in range(k)]
         missing = np.zeros((k, self.n_examples), dtype=bool)
         for i, first in enumerate(edge_ptr[:-1]):
@@ -97,6 +98,18 @@ class LatticeShard(Shard):
                 ranked[r].append(self.paths.of(i) if missing[r, i] else paths.of(r))
         every = zip(ranked, missing, strict=True)
         return [self._compared(score, Paths.stacked(paths), none) for paths, none in every]
+
+    def relaxation(self) -> LatticeRelaxation:
+        """Return the paths of every lattice as flows."""
+        return LatticeRelaxation(self)
+
+    def part_scores(self, weights: Floats) -> Floats:
+        """Return the score of every edge."""
+        return edge_scores(self.rows, weights)
+
+    def added_loss(self) -> tuple[Floats, Floats]:
+        """Return what each edge adds to the loss, and what missing all of gold costs."""
+        return self._added, float(self.costs.missed) * np.diff(self.right.ptr)
 
     def part(self, a: int, b: int) -> Self:
         """Return lattices a to b - 1 as a shard over the same base."""
@@ -143,9 +156,6 @@ class LatticeShard(Shard):
     @cached_property
     def _trie(self) -> Trie:  # depends on gold alone
         return Trie.of(self.lattices, self.paths, np.arange(self.n_examples + 1))
-
-    def _scores(self, weights: Floats) -> Floats:
-        return edge_scores(self.rows, weights)
 
     def _best(self, score: Floats, aim: Floats) -> Answers:
         return self._compared(

@@ -22,7 +22,8 @@ from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.orders import Order, balance
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, ranked
+from structopt.structures.ranking import search
 
 
 class RankingShard(Shard):
@@ -84,6 +85,18 @@ class RankingShard(Shard):
         scores = self._scores(weights)
         found = [np.argsort(-scores[o], kind="stable") for o in self._lists]
         return self._compared(scores, found)
+
+    def k_best(self, weights: Floats, k: int) -> list[Answers]:
+        """Return the k best orders of every list; ``score`` is infinite where there are fewer."""
+        scores, known = self._scores(weights), self.relevance
+        listed = [search.k_best(scores[o], None if known is None else known[o], k)
+                  for o in self._lists]  # fmt: skip
+        ranks = []
+        for outputs, missing in ranked(self.gold, self.offsets, listed):
+            answers = self._compared(scores, [outputs[o] for o in self._lists])
+            answers.score[missing] = np.inf
+            ranks.append(answers)
+        return ranks
 
     def within(self, weights: Floats, held: Any) -> tuple[Ints, Any]:
         """Return every list's best order of the items allowed at each rank, and who has none.

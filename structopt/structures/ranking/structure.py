@@ -69,11 +69,10 @@ class Ranking(PackedStructure):
     -----
     Joachims (2005), ROCArea; Yue, Finley, Radlinski and Joachims (2007), whose features are twice
     these; with `SwappedPairs` and relevances 0 and 1 the hinge is the mean over pairs of
-    max(0, 1 - (s_i - s_j)), the ranking SVM. There is no k-best list: it would be one of linear
-    orders, which nobody enumerates by weighted inversions in polynomial time a piece here.
+    max(0, 1 - (s_i - s_j)), the ranking SVM.
     """
 
-    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best"})
+    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
 
     def __init__(self, loss: Any = None) -> None:
         self.cost = loss

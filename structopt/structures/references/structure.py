@@ -71,6 +71,12 @@ class References(Structure):
         first = [y for references in Y for y in references]
         inputs = [x for x, references in zip(X, Y, strict=True) for _ in references]
         fitted.structure = self.structure.fitted(inputs, first)
+        if type(fitted.structure).beside is not Structure.beside:
+            raise IncompatibleError(
+                f"References compares outputs by features of their own; those of a "
+                f"{type(self.structure).__name__} depend on gold. Give each good output as an "
+                "example of its own."
+            )
         offered = fitted.structure.abilities()  # which may depend on the data
         if "k_best" not in offered:
             raise IncompatibleError(

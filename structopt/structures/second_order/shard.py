@@ -26,6 +26,7 @@ from structopt.structures.chain.marginals import gold_parts, sum_features
 from structopt.structures.chain.transitions import Bools, impossible
 from structopt.structures.second_order import kernels
 from structopt.structures.second_order.marginals_kernels import marginals
+from structopt.structures.second_order.relaxation import SecondOrderRelaxation
 from structopt.structures.second_order.scores import SecondOrderScores, third
 
 
@@ -121,6 +122,10 @@ class SecondOrderShard(LabelledShard):
         wrong = np.sum(rate[:, None] * node * table(self.cost, self.gold, self.n_labels))
         relative = float(cost @ log_z - weights @ at_gold)
         return Expected(features(node, pairs, triples) - at_gold, float(wrong), relative)
+
+    def relaxation(self) -> SecondOrderRelaxation:
+        """Return the label sequences as flows over pairs of labels."""
+        return SecondOrderRelaxation(self)
 
     # ------------------------------------------------------------------ answers
     def part_scores(self, weights: Floats) -> SecondOrderScores:

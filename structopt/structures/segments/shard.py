@@ -26,6 +26,7 @@ from structopt.structures.segments import kernels, marginals_kernels
 from structopt.structures.segments.inputs import Sequences
 from structopt.structures.segments.layout import Layout
 from structopt.structures.segments.marginals import expected, tag_marginals
+from structopt.structures.segments.relaxation import SegmentsRelaxation
 from structopt.structures.segments.scores import SegmentScores
 from structopt.structures.segments.tags import Cut, Tags
 
@@ -125,6 +126,10 @@ class SegmentsShard(LabelledShard):
     def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
         """Return expectations over all segmentations, by sum-product."""
         return expected(self, weights, loss_weight, cost)
+
+    def relaxation(self) -> SegmentsRelaxation:
+        """Return the segmentations of every sequence as flows."""
+        return SegmentsRelaxation(self)
 
     # ------------------------------------------------------------------ scores and losses
     def part_scores(self, weights: Floats) -> SegmentScores:

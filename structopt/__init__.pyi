@@ -50,6 +50,7 @@ from structopt.backends.extragradient.backend import ExtragradientBackend as Ext
 from structopt.backends.reference import CVXPY as CVXPY
 from structopt.methods.cutting_plane import CuttingPlane as CuttingPlane
 from structopt.methods.block_ascent.method import BlockAscent as BlockAscent
+from structopt.methods.working_sets import WorkingSets as WorkingSets
 from structopt.methods.frank_wolfe.method import FrankWolfe as FrankWolfe
 from structopt.methods.subgradient.method import Subgradient as Subgradient
 from structopt.methods.saddle.extragradient import SaddleExtragradient as SaddleExtragradient
@@ -97,6 +98,7 @@ from structopt.structures.base.oracles import Oracle as Oracle
 from structopt.structures.base.oracles import loss_augmented as loss_augmented
 from structopt.structures.base.oracles import slack_rescaled as slack_rescaled
 from structopt.structures.base.oracles import nearest_reference as nearest_reference
+from structopt.structures.base.oracles import nearest_to_best as nearest_to_best
 from structopt.structures.base.oracles import worst_reference as worst_reference
 from structopt.structures.base.shard import Answers as Answers
 from structopt.engines.dataset import DataSet as DataSet

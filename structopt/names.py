@@ -101,6 +101,7 @@ NAMES = [
     # and the one that is faster where it takes a problem
     Name("CuttingPlane", "methods.cutting_plane", "method", "cutting-plane"),
     Name("BlockAscent", "methods.block_ascent.method", "method", "block-ascent"),
+    Name("WorkingSets", "methods.working_sets", "method", "working-sets"),
     Name("FrankWolfe", "methods.frank_wolfe.method", "method", "frank-wolfe"),
     Name("Subgradient", "methods.subgradient.method", "method", "subgradient"),
     Name("SaddleExtragradient", "methods.saddle.extragradient", "method", "extragradient"),
@@ -154,6 +155,7 @@ NAMES = [
     Name("loss_augmented", "structures.base.oracles", "oracle"),
     Name("slack_rescaled", "structures.base.oracles", "oracle"),
     Name("nearest_reference", "structures.base.oracles", "oracle"),
+    Name("nearest_to_best", "structures.base.oracles", "oracle"),
     Name("worst_reference", "structures.base.oracles", "oracle"),
     Name("Answers", "structures.base.shard", "record"),
     Name("DataSet", "engines.dataset", "record"),

@@ -36,13 +36,21 @@ def make(backend: str | Backend) -> Backend:
 
 
 def choose(
-    backend: str | Backend, master: RestrictedMaster, random_state: Seed | None = None
+    backend: str | Backend,
+    master: RestrictedMaster,
+    random_state: Seed | None = None,
+    *,
+    moving: bool = True,
 ) -> Backend:
-    """Return a backend that takes the master; refuse in one sentence if the wanted one cannot."""
+    """Return a backend that takes the master; refuse in one sentence if the wanted one cannot.
+
+    ``moving=False`` asks "auto" for one whose solutions are those of the master itself.
+    """
     samples = master.samples()
 
     def takes(candidate: Backend) -> bool:
-        return candidate.refusal(master.program, samples) is None
+        still = moving or not candidate.moving
+        return still and candidate.refusal(master.program, samples) is None
 
     if isinstance(backend, str) and backend == "auto":
         chosen = next(b for b in map(make, names()) if b.suits(master.program) and takes(b))

@@ -134,10 +134,19 @@ class DataSet:
         """
         found = self._singles[i]
         if found is None:
-            of = int(np.searchsorted(self.starts, i, side="right")) - 1
+            of = self._shard_of(i)
             found = self.shards[of].single(i - int(self.starts[of]))
             self._singles[i] = found
         return found
+
+    def single_directions(self, i: int, answers: Answers) -> Directions:
+        """Return delta of what ``single(i)`` answered, over the whole data set."""
+        source = int(self._sources[self._shard_of(i)])
+        batch = self.single(i).directions(answers.outputs, np.zeros(1, dtype=np.int64))
+        return batch.moved(source) if source else batch
+
+    def _shard_of(self, i: int) -> int:
+        return int(np.searchsorted(self.starts, i, side="right")) - 1
 
     # ------------------------------------------------------------------ what outer loops change
     def changed(self, shards: Sequence[Shard], sample_weight: Floats | None = None) -> DataSet:

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 from typing import Literal
 
+from structopt.errors import IncompatibleError
 from structopt.formulations.base import Declaration, Formulation, WeightConstraints
 from structopt.parameters import Positive
-from structopt.structures.base.oracles import best_other, nearest_reference, worst_reference
+from structopt.structures.base.oracles import (
+    best_other,
+    loss_augmented,
+    nearest_reference,
+    nearest_to_best,
+    worst_reference,
+)
 
-_ORACLES = {None: best_other, "nearest": nearest_reference, "worst": worst_reference}
+_ORACLES = {
+    None: best_other,
+    "nearest": nearest_reference,
+    "nearest to best": nearest_to_best,
+    "worst": worst_reference,
+}
 
 
 class LPStruct(Formulation):
@@ -25,10 +37,15 @@ class LPStruct(Formulation):
         Weight of the slacks.
     nonnegative : bool
         Keep w >= 0, as the paper does; False leaves the weights free.
-    references : {None, "nearest", "worst"}
+    rescale : {"unit", "margin"}
+        A margin of 1 for every wrong output, or of its loss; the paper has the former.
+    references : {None, "nearest", "nearest to best", "worst"}
         With several good outputs an example (:class:`~structopt.References`):
         pair a bad output with the reference nearest to it, LP (7), or with every reference, of
-        which the worst-scored binds, LP (8). With one reference both are LP (6).
+        which the worst-scored binds, LP (8). With one reference both are LP (6). "nearest to best"
+        is LP (7) in the order of Algorithm 1: the best bad output first (line 5), then the
+        reference nearest to it (line 6). That pair is not always the most violated one, so that
+        nothing is certified.
     constraints : callable, optional
         Takes the CVXPY weight variable and returns constraints that the answer keeps.
 
@@ -59,18 +76,27 @@ class LPStruct(Formulation):
         C: Positive = 1.0,
         *,
         nonnegative: bool = True,
-        references: Literal["nearest", "worst"] | None = None,
+        rescale: Literal["unit", "margin"] = "unit",
+        references: Literal["nearest", "nearest to best", "worst"] | None = None,
         constraints: WeightConstraints | None = None,
     ) -> None:
-        self.C, self.nonnegative = C, nonnegative
+        self.C, self.nonnegative, self.rescale = C, nonnegative, rescale
         self.references, self.constraints = references, constraints
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""
         import cvxpy as cp
 
+        oracle = _ORACLES[self.references]
+        if self.rescale == "margin":
+            if self.references is not None:
+                raise IncompatibleError(
+                    "LPStruct(rescale='margin') needs loss-augmented decoding, which several "
+                    f"references do not offer: leave out references={self.references!r}."
+                )
+            oracle = loss_augmented
         w, xi = m.weights(self.constraints), m.slacks()
         if self.nonnegative:
             m.subject_to(w >= 0)
         m.minimize(cp.norm1(w) + self.C * cp.sum(xi))
-        m.cuts(_ORACLES[self.references], lambda cut: cut.delta @ w >= 1 - cut.of(xi))
+        m.cuts(oracle, lambda cut: cut.delta @ w >= cut.margin - cut.of(xi))

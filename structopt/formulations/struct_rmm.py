@@ -28,7 +28,8 @@ class StructRMM(StructSVM):
     C : float
         Weight of the mean slack.
     B : float
-        Bound on every projection; infinity is :class:`StructSVM`.
+        Bound on every projection, above 1 (a margin of 1 does not fit below: that is logged as a
+        warning); infinity is :class:`StructSVM`.
     B_fraction : float, optional
         Instead of B: this fraction of the largest projection that StructSVM finds on the same
         data (the paper's protocol).
@@ -75,13 +76,24 @@ class StructRMM(StructSVM):
     def resolve(self, largest_projection: Callable[[Formulation], float]) -> Formulation:
         """Fix B as a fraction of what StructSVM finds, if it is given as one."""
         if self.B_fraction is None:
-            return self
+            return self._warned()
         names = ("rescale", "slacks", "constraints", "w0")
         shared = {name: getattr(self, name) for name in names}
         largest = largest_projection(StructSVM(self.C, **shared))
         logger.info("StructSVM's largest projection is %.6g", largest)
         B = self.B_fraction * largest if largest > 0 else math.inf
-        return StructRMM(self.C, B, **shared)
+        return StructRMM(self.C, B, **shared)._warned()
+
+    def _warned(self) -> StructRMM:
+        """Warn of a bound that leaves no room for the margin."""
+        if self.B <= 1 and self.rescale == "unit":
+            logger.warning(
+                "StructRMM: B = %.3g bounds every projection, the margins of 1 among them: each "
+                "example that can be wrong pays a slack of at least %.3g. Take B > 1.",
+                self.B,
+                1 - self.B,
+            )
+        return self
 
     def master(self, m: Declaration) -> None:
         """Declare the programme."""

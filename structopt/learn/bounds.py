@@ -10,11 +10,15 @@ come out, so that curves can be drawn and compared.
 0.0002
 >>> [round(local_error(m, n_inputs=100), 2) for m in (10**4, 10**6)]
 [1.34, 0.18]
+
+Numbers of points may be integers that no float holds: a sentence of 200 words has 57^200 taggings.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from structopt.errors import InvalidInputError
 from structopt.parameters import Count, Positive, Share, checked
@@ -28,7 +32,7 @@ def covering_number(
     margin: Positive,
     n_weights: Count,
     n_examples: Positive,
-    n_points: Positive,
+    n_points: Any,
 ) -> float:
     r"""Return log2 of the covering number of LP-Struct's function class.
 
@@ -54,14 +58,13 @@ def covering_number(
     -----
     Wang and Shawe-Taylor (2009), Corollary 6.3.
     """
+    _check_points(n_points)
     factor = 36 * (norm * largest / margin) ** 2 * (1 + math.log(n_weights + n_examples))
     return factor * math.log2(2 * math.ceil(4 * norm * largest / margin + 2) * n_points + 1)
 
 
 @checked
-def lp_struct_error(
-    n_points: Positive, *, log2_covering: Positive, confidence: float = 0.05
-) -> float:
+def lp_struct_error(n_points: Any, *, log2_covering: Positive, confidence: float = 0.05) -> float:
     r"""Return the bound on LP-Struct's error.
 
     .. math::
@@ -80,10 +83,113 @@ def lp_struct_error(
     Notes
     -----
     Wang and Shawe-Taylor (2009), Theorem 6.2. Its proviso ``|S| > 2 / epsilon`` always holds, since
-    ``log2(2 / eta) > 1``.
+    ``log2(2 / eta) > 1``. The theorem takes the pairs of S for independent draws; those of one
+    example share their input, so that the value is the paper's, and no bound for such data.
     """
     _check_probability(confidence=confidence)
-    return 2.0 / n_points * (log2_covering + math.log2(2.0 / confidence))
+    _check_points(n_points)
+    top = log2_covering + math.log2(2.0 / confidence)
+    return math.exp2(1.0 + math.log2(top) - math.log2(n_points))
+
+
+@checked
+def rmm_improvement(
+    *, C: Positive, n_examples: Count, radius: Positive, eps: Positive, eps_B: Positive
+) -> float:
+    r"""Return by how much a cut of StructRMM's Algorithm 1 raises the dual at least.
+
+    .. math::
+        \min\left\{ \frac{\epsilon_B^2}{2 R^2}, \frac{C \epsilon}{2 n},
+        \frac{\epsilon^2}{8 R^2} \right\}
+
+    The last two are (4), for a cut of the margins; the first is for one of the bounds.
+
+    Parameters
+    ----------
+    C : float
+    n_examples : int
+        n.
+    radius : float
+        R: bounds ``|delta_i(y)|_2`` of every example and output.
+    eps, eps_B : float
+        By how much a margin, and a bound, is violated by what is added.
+
+    Notes
+    -----
+    Shivaswamy and Jebara (2009), section 4.2.
+    """
+    margin = min(C * eps / (2 * n_examples), eps**2 / (8 * radius**2))
+    return min(eps_B**2 / (2 * radius**2), margin)
+
+
+@checked
+def rmm_cuts(
+    *, C: Positive, n_examples: Count, radius: Positive, eps: Positive, eps_B: Positive
+) -> float:
+    r"""Return how many cuts StructRMM's Algorithm 1 adds at most.
+
+    .. math::
+        \max\left\{ \frac{2 C R^2}{\epsilon_B^2}, \frac{2 n}{\epsilon},
+        \frac{8 C R^2}{\epsilon^2} \right\}
+
+    since the dual begins with 0 and never passes C, the objective at w = 0. Parameters as in
+    :func:`rmm_improvement`.
+
+    Notes
+    -----
+    Shivaswamy and Jebara (2009), Theorem 4.3.
+
+    Examples
+    --------
+    >>> round(rmm_cuts(C=10.0, n_examples=100, radius=2.0, eps=0.1, eps_B=0.1))
+    32000
+    """
+    return C / rmm_improvement(C=C, n_examples=n_examples, radius=radius, eps=eps, eps_B=eps_B)
+
+
+@checked
+def growth_error(
+    n_examples: Positive,
+    *,
+    log_growth: Callable[[float], float],
+    best: Share = 0.0,
+    confidence: float = 0.05,
+) -> float:
+    r"""Return the bound for any set of hypotheses, by its growth function.
+
+    .. math::
+        \epsilon \le \epsilon_{opt}
+        + \sqrt{\frac{32 (\log \mathcal N(2 m) + \log(4/\delta))}{m}}
+
+    Parameters
+    ----------
+    n_examples : float
+        m.
+    log_growth : callable
+        The natural logarithm of N, as a function of the number of points.
+    best : float in [0, 1]
+        epsilon_opt.
+    confidence : float in (0, 1)
+        delta: the bound fails with at most this probability.
+
+    Notes
+    -----
+    Punyakanok, Roth, Yih and Zimak (2005), Theorem 6.2, (2). Their (3) and (4) put the growth
+    functions of linear classifiers at m in the place of 2m: :func:`local_error`,
+    :func:`global_error`.
+
+    Examples
+    --------
+    >>> import math
+    >>> linear = lambda m: 100 * math.log(math.e * m / 100)  # 100 inputs, by Sauer's lemma
+    >>> round(growth_error(10**6, log_growth=linear), 3), round(local_error(10**6, n_inputs=100), 3)
+    (0.187, 0.181)
+    """
+    _check_probability(confidence=confidence)
+    growth = log_growth(2 * n_examples)
+    if not growth >= 0:
+        raise InvalidInputError(f"log_growth({2 * n_examples:g}) is {growth!r}; it must be >= 0.")
+    return best + _deviation(n_examples, growth, confidence)
 
 
 @checked
@@ -112,7 +218,7 @@ def local_error(
     2m, which would put ``2 e m / d`` under the logarithm.
     """
     _check_probability(confidence=confidence)
-    return best + _deviation(n_examples, n_inputs, 0.0, confidence)
+    return best + _deviation(n_examples, _linear(n_examples, n_inputs), confidence)
 
 
 @checked
@@ -146,16 +252,27 @@ def global_error(
     """
     _check_probability(confidence=confidence)
     size = n_components * n_inputs
-    return _deviation(n_examples, size, n_components * size, confidence)
+    growth = _linear(n_examples, size) + n_components * size
+    return _deviation(n_examples, growth, confidence)
 
 
-def _deviation(m: float, dimension: int, more: float, confidence: float) -> float:
+def _linear(m: float, dimension: int) -> float:
+    """Return Sauer's bound on the log of the growth function of linear classifiers."""
     if m < dimension:
         raise InvalidInputError(
             f"The bound needs at least as many examples as weights: {m:g} < {dimension}."
         )
-    growth = dimension * math.log(math.e * m / dimension) + more
+    return dimension * math.log(math.e * m / dimension)
+
+
+def _deviation(m: float, growth: float, confidence: float) -> float:
     return math.sqrt(32.0 * (growth + math.log(4.0 / confidence)) / m)
+
+
+def _check_points(n_points: Any) -> None:
+    real = isinstance(n_points, int | float) and not isinstance(n_points, bool)
+    if not (real and n_points > 0 and n_points != math.inf):
+        raise InvalidInputError(f"n_points must be a finite number > 0; got {n_points!r}.")
 
 
 def _check_probability(**values: float) -> None:

@@ -28,6 +28,7 @@ from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
 if TYPE_CHECKING:  # CVXPY comes with it, and a model that only predicts does without
+    from structopt.learn.error_bound import ErrorBound
     from structopt.methods.method import Method
     from structopt.methods.state import State
 
@@ -66,8 +67,8 @@ class StructuredClassifier(Predictor):
     method : str
         How the learning problem is driven: "cutting-plane", "block-ascent" ("auto" takes it for
         classes and sequences under a plain ridge and hinges, and cutting planes otherwise, or where
-        a backend or a checkpoint is asked for), "frank-wolfe", "subgradient", "extragradient",
-        "bregman", "compact", "em", "perceptron" or "mira".
+        a backend or a checkpoint is asked for), "working-sets", "frank-wolfe", "subgradient",
+        "extragradient", "bregman", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int, optional
@@ -281,6 +282,26 @@ class StructuredClassifier(Predictor):
                 raise IncompatibleError(f"{name!r} is set on the model, not in method_options.")
         method.check_options(options)
         return options
+
+    def bound(self, X: Any, y: Any, **options: Any) -> ErrorBound:
+        """Return LP-Struct's generalisation bound for what was learned from X and y.
+
+        Wang and Shawe-Taylor (2009), Theorem 6.2 with Corollary 6.3; options as in
+        :func:`structopt.learn.error_bound.error_bound`.
+
+        Examples
+        --------
+        >>> import structopt as so
+        >>> X, Y = so.datasets.make_chain_crf(20, n_features=6, n_relevant=3, length=4, seed=0)
+        >>> model = so.StructuredClassifier(so.Chain(), so.LPStruct(C=1.0), tol=1e-2).fit(X, Y)
+        >>> found = model.bound(X, Y)
+        >>> found.n_points, found.value > 1  # 20 sequences of 4 labels: it says nothing
+        (300, True)
+        """
+        from structopt.learn.error_bound import error_bound
+
+        check_is_fitted(self, "result_")
+        return error_bound(self, X, y, **options)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that loads without running code (`structopt.load_model`)."""

@@ -33,6 +33,7 @@ from structopt.structures.base.oracles import (
     best_other,
     loss_augmented,
     nearest_reference,
+    nearest_to_best,
     slack_rescaled,
     worst,
     worst_reference,
@@ -46,7 +47,8 @@ _OTHERS = np.array([2.0, 5.0, 1.0, 4.0, 0.75, 3.0])
 """Margins of joint cuts, whose sums of margins and of losses are two things."""
 
 BUILT_IN = (
-    best_other, loss_augmented, slack_rescaled, worst, nearest_reference, worst_reference,
+    best_other, loss_augmented, slack_rescaled, worst,
+    nearest_reference, nearest_to_best, worst_reference,
 )  # fmt: skip
 """Oracles whose question is known; one of the user's own is taken at its word."""
 

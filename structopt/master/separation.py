@@ -138,7 +138,7 @@ def separate(
     if violated and inside is not None:
         t = min(inside.violations[k] / (inside.violations[k] - v) for k, v in violated.items())
         raised = (1.0 - t) * inside.point + t * raised
-        soft = [k for k, cuts in enumerate(lifted) if _touches_slack(master, cuts)]
+        soft = [k for k, cuts in enumerate(lifted) if touches_slack(master, cuts)]
         raised, proven = _lowered(master, data, raised, soft)
         exact = exact and proven
     residual = master.residual(raised)
@@ -156,10 +156,15 @@ def separate(
     )
 
 
+def violations(cuts: Cuts, x: Floats) -> Floats:
+    """Return by how much each row is violated at x, where the oracles were asked."""
+    value = cuts.factor * cuts.score + cuts.extra @ x
+    return np.asarray(np.maximum(cuts.lower - value, value - cuts.upper))
+
+
 def _violated(cuts: Cuts, x: Floats) -> tuple[float, Ints]:
     """Return by how much rows are violated at x at most, and which of them are."""
-    value = cuts.factor * cuts.score + cuts.extra @ x
-    violation = np.maximum(cuts.lower - value, value - cuts.upper)
+    violation = violations(cuts, x)
     side = np.where(np.isfinite(cuts.lower), cuts.lower, cuts.upper)
     which = np.flatnonzero(violation > 1e-9 * np.maximum(1.0, np.abs(side)))
     return float(violation.max(initial=0.0)), which
@@ -243,7 +248,8 @@ def _as_it_is(cuts: Cuts) -> Cuts:
     return cuts
 
 
-def _touches_slack(master: RestrictedMaster, cuts: Cuts) -> bool:
+def touches_slack(master: RestrictedMaster, cuts: Cuts) -> bool:
+    """Return whether rows have slacks: they are soft then."""
     return bool(np.isin(cuts.extra.indices, master.slack_columns).any())
 
 

@@ -66,6 +66,10 @@ class CuttingPlane(Method):
         and its backend go on here.
     checkpoint : path, optional
         File to save progress to, and to resume from if it exists.
+    start : float or array, optional
+        Weights at which the first cuts are looked for, before any master is solved; 1.0 is line 2
+        of LP-Struct's Algorithm 1. Without it the first master has no cuts. A warm start or a
+        checkpoint comes before it.
 
     Examples
     --------
@@ -97,9 +101,11 @@ class CuttingPlane(Method):
         random_state: Seed | None = None,
         warm_start: Result | State | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
+        start: Any = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
+        first = None if start is None else self._everywhere(start)
         self._asked = (backend, random_state)
         self.fallback = fallback or (isinstance(backend, str) and backend == "auto")
         self._below = LowerBound(self.master.program)
@@ -123,6 +129,9 @@ class CuttingPlane(Method):
             self._adopt(warm_start.weights, warm_start.cuts)
         elif self._forerunner is not None and self._forerunner.families == self.families[:1]:
             self._take(self._forerunner._weights, self._forerunner._cuts())
+        elif first is not None:
+            self._add(self._begin_at(first))
+            self._pace.warm = False
         self._forerunner = None  # it has done its work
 
     # ------------------------------------------------------------------ running
@@ -310,6 +319,16 @@ class CuttingPlane(Method):
             self._take(weights, cuts)
         else:
             raise InvalidInputError(OTHER)
+
+    def _everywhere(self, start: Any) -> Floats:
+        """Return the weights to start with; one number stands for all of them."""
+        size = self.data.n_features
+        try:
+            return check_weights(np.broadcast_to(np.asarray(start, dtype=np.float64), size), size)
+        except (TypeError, ValueError) as error:
+            raise InvalidInputError(
+                f"start is {start!r}; give one finite number, or {size} of them."
+            ) from error
 
     def _take(self, weights: Floats, cuts: Cuts) -> None:
         families = list(filter(len, by_family(cuts, self.master)))

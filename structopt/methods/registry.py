@@ -24,8 +24,8 @@ def names() -> list[str]:
     """Return the names of all methods.
 
     >>> names()
-    ['cutting-plane', 'block-ascent', 'frank-wolfe', 'subgradient', 'extragradient', 'bregman',
-     'compact', 'em', 'perceptron', 'mira']
+    ['cutting-plane', 'block-ascent', 'working-sets', 'frank-wolfe', 'subgradient', 'extragradient',
+     'bregman', 'compact', 'em', 'perceptron', 'mira']
     """
     return [entry.key for entry in of_kind("method")]
 

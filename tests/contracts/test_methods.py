@@ -44,6 +44,7 @@ LEARNS = {
     "cutting-plane": ["m3n", "svm-slack", "lp", "l1", "adaptive"],
     "frank-wolfe": ["m3n", "svm-unit", "svm-margin", "svm-slack"],
     "block-ascent": ["m3n", "svm-margin"],
+    "working-sets": ["m3n", "svm-slack", "lp", "l1"],
     "subgradient": ["m3n", "svm-unit", "svm-margin", "svm-slack", "lp", "lp-free", "l1", "elastic"],
     "em": ["l1", "adaptive"],
     "extragradient": ["m3n"],

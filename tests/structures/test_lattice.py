@@ -86,16 +86,24 @@ def several_references(case, i, w, distance, rng):
         best = max(bad, key=score.get)
         assert score[outside] == pytest.approx(score[best], abs=1e-9)
         assert outside == best or not case.exactly(w)
-    for oracle in (so.worst_reference, so.nearest_reference, so.oracles.best_other):
+    questions = (
+        so.worst_reference, so.nearest_reference, so.oracles.best_other, so.nearest_to_best,
+    )  # fmt: skip
+    for oracle in questions:
         answers = shard.ask(oracle, w)
-        assert answers.exact
+        assert answers.exact == (oracle is not so.nearest_to_best or len(good) == 1 or not bad)
         if not bad:
             assert np.isinf(answers.score[0])
             continue
         partners = dict.fromkeys(bad, good)
         if oracle is so.nearest_reference:
             partners = {y: [min(good, key=lambda g: apart(g, y))] for y in bad}
-        expected = min(score[g] - score[y] for y in bad for g in partners[y])
+        among = bad
+        if oracle is so.nearest_to_best:  # the best of all, then the reference nearest to it
+            among = [shard.bad(answers.outputs, 0)]
+            assert score[among[0]] == pytest.approx(max(score[y] for y in bad), abs=1e-9)
+            partners = {among[0]: [min(good, key=lambda g: apart(g, among[0]))]}
+        expected = min(score[g] - score[y] for y in among for g in partners[y])
         assert answers.score[0] == pytest.approx(expected, abs=1e-9)
         assert answers.loss[0] > 0
         delta = rows(shard, answers.outputs, [0], structure.n_features_)[0]

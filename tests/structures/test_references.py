@@ -90,7 +90,7 @@ def test_estimator_and_refusals():
         )
     with pytest.raises(InvalidInputError, match="Example 1 has no list of references"):
         model.fit(X, [Y[0], [], Y[2]])
-    with pytest.raises(InvalidInputError, match="'nearest' or 'worst'"):
+    with pytest.raises(InvalidInputError, match="'nearest' or 'nearest to best' or 'worst'"):
         so.StructuredClassifier(so.Chain(), so.LPStruct(references="some")).fit(
             X, [y[0] for y in Y]
         )
@@ -106,3 +106,41 @@ def test_an_unproven_answer_is_not_certified(monkeypatch):
     )
     assert not result.certificate.certified
     assert "not proven" in str(result.certificate)
+
+
+# ---------------------------------------------------------------------- LP (7) in the printed order
+@pytest.mark.parametrize("seed", range(5))
+def test_the_printed_order_takes_the_best_bad_output_and_the_reference_next_to_it(seed):
+    X, Y, outputs, structure = random_problem(seed, 3)
+    rng = np.random.default_rng(seed)
+    shard, loss = structure.encode(X, Y), structure.structure.loss
+    for _ in range(5):
+        w = rng.normal(size=structure.n_features_)
+        printed, exact = shard.ask(so.nearest_to_best, w), shard.ask(so.nearest_reference, w)
+        for i, (x, good) in enumerate(zip(X, Y, strict=True)):
+            score = {y: (structure.joint_features(x, y) @ w)[0] for y in outputs}
+            best = max(set(outputs) - set(good), key=score.get)
+            near = min(good, key=lambda g: loss(g, best))
+            assert printed.score[i] == pytest.approx(score[near] - score[best], abs=1e-9)
+        assert not printed.exact
+        assert np.all(exact.score <= printed.score + 1e-9)
+
+
+def test_the_printed_order_certifies_nothing_and_ends_above_the_exact_optimum():
+    missed = 0
+    for seed in range(12):
+        X, Y, _, structure = random_problem(seed, 3)
+        exact = solve(structure, so.LPStruct(0.8, references="nearest"), X, Y, tol=1e-5)
+        wanted = so.LPStruct(0.8, references="nearest to best")
+        printed = solve(structure, wanted, X, Y, tol=1e-5, backend="highs")
+        assert not printed.certificate.certified
+        # fewer constraints are seen, so what it believes to be the optimum is no higher
+        assert printed.certificate.dual <= exact.certificate.primal * (1 + 1e-6)
+        missed += printed.certificate.primal < exact.certificate.primal * (1 - 1e-6)
+    assert missed > 0
+
+
+def test_with_one_reference_the_printed_order_is_lp_6():
+    X, Y, _, structure = random_problem(2, 1)
+    printed = solve(structure, so.LPStruct(0.8, references="nearest to best"), X, Y, tol=1e-5)
+    assert printed.certificate.certified

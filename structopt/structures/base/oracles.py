@@ -96,6 +96,13 @@ nearest_reference = Oracle(
     margin=_one,
     scale=_one,
 )
+nearest_to_best = Oracle(
+    "nearest_to_best",
+    "references",
+    "argmax over y outside the references of w.phi(y), against the reference nearest to it",
+    margin=_one,
+    scale=_one,
+)
 worst_reference = Oracle(
     "worst_reference",
     "references",

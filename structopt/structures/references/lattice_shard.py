@@ -20,7 +20,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.oracles import Oracle, nearest_reference
+from structopt.structures.base.oracles import Oracle, nearest_reference, nearest_to_best
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.lattice import kernels
@@ -79,6 +79,8 @@ class LatticeReferenceShard(Shard):
         good, exact = Paths(*good_kernels.taken(*self.good, lowest)), True
         if oracle is nearest_reference:
             good, bad, exact = self._nearest_of_all(score, values, good, bad)
+        if oracle is nearest_to_best:
+            good, exact = self._nearest_to(good, bad)
         found = Pairs(good, bad)
         _, delta = kernels.compare(score, *good, *bad, *self.costs)
         delta[np.diff(bad.ptr) == 0] = np.inf  # nothing but the references is possible
@@ -102,6 +104,17 @@ class LatticeReferenceShard(Shard):
             pairs.append(pair)
         chosen, others = (Paths.stacked(paths) for paths in zip(*pairs, strict=True))
         return chosen, others, exact
+
+    def _nearest_to(self, good: Paths, bad: Paths) -> tuple[Paths, bool]:
+        """Return the reference nearest to each bad path, and whether there was never a choice."""
+        chosen, exact = [], True
+        for i, many in enumerate((np.diff(self.references) > 1).tolist()):
+            path, own = bad.of(i), good.of(i)
+            if many and len(path):
+                exact = False  # another pair may be violated more
+                own = self._of(i).of(int(np.argmin(self._distances(i, path, self.distance))))
+            chosen.append(own)
+        return Paths.stacked(chosen), exact
 
     def _of(self, i: int) -> Paths:
         """Return the references of lattice i."""

@@ -10,14 +10,20 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.structures.base.example_shard import as_row
-from structopt.structures.base.oracles import Oracle, best_other, nearest_reference, worst_reference
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    nearest_reference,
+    nearest_to_best,
+    worst_reference,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard
 from structopt.structures.base.structure import Structure
 
 MAX_K = 4096
 """Outputs that are listed before the search for the most violated pair gives up its proof."""
-KNOWN = (best_other, nearest_reference, worst_reference)
+KNOWN = (best_other, nearest_reference, nearest_to_best, worst_reference)
 """The questions that several references leave open."""
 
 
@@ -85,10 +91,13 @@ class ReferenceShard(Shard):
         """Return the most violated (good, bad) pair, or None if nothing bad is possible."""
         references = self.Y[i]
         scores = [self._score(i, g, weights) for g in references]
+        distance = self.structure.distance or self.structure.structure.loss
         if oracle is not nearest_reference or len(references) == 1:
             bad = next(self._bad(i, weights), None)
-            return None if bad is None else Pair(references[int(np.argmin(scores))], bad, True)
-        distance = self.structure.distance or self.structure.structure.loss
+            if bad is None or oracle is not nearest_to_best or len(references) == 1:
+                return None if bad is None else Pair(references[int(np.argmin(scores))], bad, True)
+            near = int(np.argmin([distance(g, bad) for g in references]))
+            return Pair(references[near], bad, False)  # another pair may be violated more
         lowest, best, best_value = min(scores), None, -np.inf
         for k, bad in enumerate(self._bad(i, weights)):
             score = self._score(i, bad, weights)

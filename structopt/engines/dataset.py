@@ -25,7 +25,7 @@ from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard
+from structopt.structures.base.shard import Answers, Shard, asked
 from structopt.structures.base.structure import Structure, check_lengths
 
 logger = logging.getLogger(__name__)
@@ -212,7 +212,7 @@ class DataSet:
 
     def _ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         if len(self.shards) == 1:
-            return [self.shards[0].ask(oracle, weights)]
+            return [asked(self.shards[0], oracle, weights)]
         try:
             try:
                 return self._ask_all(oracle, weights)
@@ -231,7 +231,7 @@ class DataSet:
         from joblib import Parallel, delayed
 
         pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
-        return list(pool(delayed(shard.ask)(oracle, weights) for shard in self.shards))
+        return list(pool(delayed(asked)(shard, oracle, weights) for shard in self.shards))
 
     def directions(self, answers: Sequence[Answers], which: Ints) -> Directions:
         """Return delta of the answers of examples ``which`` (sorted), over the whole data set."""

@@ -35,7 +35,15 @@ from structopt.errors import IncompatibleError
 from structopt.master.compile import affine_rows
 from structopt.master.cuts import Cuts, take_rows
 from structopt.master.epigraph import Epigraphs
-from structopt.master.question import BUILT_IN, Answered, Lines, check, derive, numbers_of
+from structopt.master.question import (
+    BUILT_IN,
+    Answered,
+    Lines,
+    check,
+    derive,
+    multiples,
+    numbers_of,
+)
 from structopt.master.rule import (
     CutNumber,
     CutView,
@@ -49,6 +57,7 @@ from structopt.structures.base.oracles import Oracle, loss_augmented, slack_resc
 logger = logging.getLogger(__name__)
 
 _NUMBERS = ("loss", "margin", "scale")
+_MOST_MULTIPLES = 16
 _MOVING = "a variable is multiplied by cut.loss (or cut.margin, cut.scale)"
 
 
@@ -100,7 +109,7 @@ class Family:
     @property
     def margin_is_loss(self) -> bool:
         """Whether the rule was found to ask for the loss of each output: of gold too, then."""
-        return self.named is None and self.oracle in (loss_augmented, slack_rescaled)
+        return self.named is None and self.oracle.base in (loss_augmented, slack_rescaled)
 
     def explore(
         self, weights: Any, slack_scale: Mapping[int, Floats] | None, n_owners: int
@@ -158,10 +167,31 @@ class Family:
                 logger.info("template and batch disagree, using the batch")
                 self._template = None
         if self.named is None:
-            self.oracle, self.answered = derive(self._lines(probe)[0], joint=self.joint)
-        else:
-            self.oracle, self.answered = self.named, check(self._lines(probe), self.named)
+            return self._derived(self._lines(probe)[0])
+        self.oracle, self.answered = self.named, check(self._lines(probe), self.named)
         return [self]
+
+    def _derived(self, line: Lines) -> list[Family]:
+        """Find the oracle; return a family for each multiple of the loss that examples ask for."""
+        kappa = np.asarray([f"{k:.9g}" for k in multiples(line)]).astype(float)
+        mine = np.ones(len(kappa), dtype=bool) if self.where is None else self.where
+        values = np.unique(kappa[mine])
+        if len(values) <= 1 or line.odd:
+            self.oracle, self.answered = derive(line, joint=self.joint)
+            return [self]
+        if len(values) > _MOST_MULTIPLES:
+            raise IncompatibleError(
+                f"The rule of a cut family asks for {len(values)} different multiples of the loss "
+                f"(from {values[0]:g} to {values[-1]:g}), each a pass of its own over the data: "
+                f"give examples at most {_MOST_MULTIPLES} of them."
+            )
+        found = []
+        for value in values:
+            part = copy(self)
+            part.where = mine & (kappa == value)
+            part.oracle, part.answered = derive(line.of(part.where), joint=False)
+            found.append(part)
+        return found
 
     def lift(self, cuts: Cuts) -> Cuts:
         """Return cuts with their rows."""
@@ -199,15 +229,15 @@ class Family:
         return 2 if sides[0][1] else len(sides)
 
     # ------------------------------------------------------------------ reading
-    def _probe(self, loss: Floats, margin: Floats, scale: Floats) -> Cuts:
+    def _probe(self, loss: Floats, margin: Floats, scale: Floats, of: Ints | None = None) -> Cuts:
         """Return cuts of some examples with sample numbers, those of an example together."""
-        some = np.unique([0, self._n_owners // 2, self._n_owners - 1])
+        some = np.unique([0, self._n_owners // 2, self._n_owners - 1]) if of is None else of
         example, count = np.repeat(some, len(loss)), len(some)
         each = np.tile(loss, count), np.tile(margin, count), np.tile(scale, count)
         return Cuts(np.zeros_like(example), example, *each)
 
     def _lines(self, probe: Cuts) -> list[Lines]:
-        """Return the rule's sides at sample losses, of every example if there is a template."""
+        """Return the rule's sides at sample losses, of every example."""
         count = int(np.sum(probe.example == probe.example[0]))
         sample = probe.take(np.arange(count))
         numbers = (sample.loss, sample.margin, sample.scale)
@@ -221,12 +251,14 @@ class Family:
         if self.looks_into_delta:
             odd = "cut.delta multiplies something else than the weights of m.weights()"
             return [Lines(*numbers, *(np.zeros((count, 1)),) * 2, odd)]
-        lowered = self._lower_batch(probe)
+        everyone = np.arange(self._n_owners)
+        lowered = self._lower_batch(self._probe(*numbers, of=everyone))
+        first = np.repeat(count * everyone, count)  # the row of each example's first loss
         found = []
         for factor, extra, constant, equality in lowered:
             shape = (-1, count)
-            blocks = extra.toarray().reshape(-1, count, extra.shape[1])
-            odd = _MOVING if np.any(np.ptp(blocks, axis=1)) else ""
+            moving = abs(extra - extra[first])
+            odd = _MOVING if moving.nnz and moving.max() > 0 else ""
             lines = factor.reshape(shape).T, -constant.reshape(shape).T, odd
             found += [Lines(*numbers, *lines)] * (2 if equality else 1)
         return found

@@ -31,7 +31,7 @@ from structopt.master.compile import square_argument, summands
 from structopt.master.declare import RestrictedMaster
 from structopt.master.lift import Family
 from structopt.master.question import Lines, check, derive, numbers_of
-from structopt.master.rule import CutNumber, CutView, DeltaView, NeedsBatchError, sides_of
+from structopt.master.rule import CutNumber, CutView, DeltaView, sides_of
 from structopt.structures.base.oracles import Oracle
 
 
@@ -72,8 +72,9 @@ def plain_form(master: RestrictedMaster) -> PlainForm | str:
     curvature, price = found
     try:
         oracle = _asked(family, weights, slacks[0])
-    except (NeedsBatchError, IncompatibleError, ValueError, TypeError) as error:
-        return f"its rule is not plain ({error})"
+    except Exception as error:  # a rule may do anything NumPy can; the compiler decides
+        said = " ".join(str(error).split()) or type(error).__name__
+        return f"its rule is not plain ({said})"
     if isinstance(oracle, str):
         return oracle
     return PlainForm(oracle, price * master.sample_weight, curvature)
@@ -133,4 +134,6 @@ def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:
         if isinstance(found, str):
             return found
         fit = found
+    if oracle.kappa != 1.0:
+        return f"its margin is {oracle.kappa:g} * loss"
     return oracle if fit.plain else "its rule is a multiple of its oracle's, or shifted"

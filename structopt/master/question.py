@@ -11,7 +11,9 @@ and its most violated output maximises ``m_i(loss) - f_i(loss) * (w . delta)``. 
 
 and nothing else in the row depends on y. Both sides are known at every loss, so this is checked for
 all examples at several losses: a rule that its oracle does not maximise would make upper bounds
-that are none.
+that are none. A margin ``b_i loss + a_i`` with b_i > 0 is the loss-augmented question at weights
+``w f_i / b_i`` (:func:`~structopt.structures.base.oracles.times_loss`), as long as a_i <= 0: gold is
+among its answers, and must ask for nothing.
 
 >>> from structopt.structures.base.oracles import loss_augmented
 >>> ones = np.ones((len(LOSSES), 1))
@@ -25,6 +27,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
@@ -35,6 +38,7 @@ from structopt.structures.base.oracles import (
     nearest_reference,
     nearest_to_best,
     slack_rescaled,
+    times_loss,
     worst,
     worst_reference,
 )
@@ -90,6 +94,10 @@ class Lines:
     margin: Floats
     odd: str = ""
 
+    def of(self, which: NDArray[np.bool_]) -> Lines:
+        """Return the side for some of its examples."""
+        return replace(self, factor=self.factor[:, which], margin=self.margin[:, which])
+
     def beside(self, oracle: Oracle) -> Answered | str:
         """Return the rule's factor and shift, or which of its terms the oracle does not fit."""
         if self.odd:
@@ -141,23 +149,44 @@ def check(lines: list[Lines], oracle: Oracle) -> Answered | str:
     return fit
 
 
+def multiples(line: Lines) -> Floats:
+    """Return kappa of every example whose rule reads ``w . delta >= kappa loss + ...``, else 1.
+
+    >>> ones = np.ones((len(LOSSES), 2))
+    >>> multiples(Lines(LOSSES, LOSSES, ones[:, 0], 2 * ones, LOSSES[:, None] * [2.0, 3.0] - 1))
+    array([1. , 1.5])
+    """
+    factor = line.factor
+    slope = (line.margin[2] - line.margin[0]) / (line.loss[2] - line.loss[0])
+    known = (np.ptp(factor, axis=0) == 0) & (factor[0] > 0) & (slope > 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        kappa = np.where(known, slope / factor[0], 1.0)
+    return np.where(np.abs(kappa - 1.0) <= _EQUAL, 1.0, kappa)
+
+
 def derive(line: Lines, *, joint: bool) -> tuple[Oracle, Answered]:
-    """Return the oracle that maximises a rule, or refuse in one sentence."""
+    """Return the oracle that maximises a rule, or refuse in one sentence.
+
+    All examples must ask for the same multiple of the loss (:func:`multiples`).
+    """
     reason = line.odd
     for oracle in (loss_augmented,) if joint else BUILT_IN[:4]:
         _, asked, scale = numbers_of(oracle, joint=joint)
+        if oracle is loss_augmented and not line.odd:
+            oracle = times_loss(float(multiples(line)[0]))
+            asked = oracle.margin(asked)
         fit = replace(line, asked=asked, scale=scale).beside(oracle)
         if isinstance(fit, Answered):
             everyone = oracle in (best_other, worst) or bool(np.all(fit.shift <= 0))
             if everyone:
                 return oracle, fit
             reason = "it asks for a margin even of gold, whose loss is 0"
-        elif oracle is loss_augmented:
+        elif oracle.base is loss_augmented:
             reason = reason or fit
     raise IncompatibleError(
         f"No oracle is known that finds the most violated output of this rule: {reason}. Known are "
-        "margins a, loss and loss * (1 - cut.delta @ w), and bounds from above; bring an oracle of "
-        "your own for others, m.cuts(oracle, rule)."
+        "margins a, kappa * loss - a with kappa > 0 and a >= 0, loss * (1 - cut.delta @ w), and "
+        "bounds from above; bring an oracle of your own for others, m.cuts(oracle, rule)."
     )
 
 

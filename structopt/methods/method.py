@@ -178,7 +178,7 @@ class Method(ABC):
             self._told = self._told_to_stop(record)
             yield record
         if self._status == "optimal":
-            probe(self.data, {family.oracle for family in self.master.families}, self._weights)
+            probe(self.data, {family.oracle.base for family in self.master.families}, self._weights)
 
     def _ended(self) -> bool:
         """Return whether no round is to come, and remember why."""
@@ -416,7 +416,7 @@ class Method(ABC):
 def check_partial(who: str, oracles: Sequence[Oracle]) -> None:
     """Refuse questions about outputs other than gold where gold is known in part only."""
     for oracle in oracles:
-        if oracle not in (loss_augmented, worst):
+        if oracle.base not in (loss_augmented, worst):
             raise IncompatibleError(
                 f"{who} asks {oracle.name!r} ({oracle.question}), and some gold outputs are known "
                 "in part only: there is no one output to differ from. Use a margin-rescaled "

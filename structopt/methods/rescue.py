@@ -28,7 +28,9 @@ logger = logging.getLogger(__name__)
 _RESCUERS = ("cvxpy", "osqp")
 """Who steps in, in this order. The first solves by Clarabel, which calls masters with sides of 1e10
 infeasible; OSQP does not."""
-_WORD = "That is the solver's word: a proof is known for linear and quadratic masters only."
+_WORD = "That is the solver's word: no proof of it was found."
+_MET = 1e-6
+"""What rows and cones may miss in all for a point to count against a solver's "infeasible"."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,7 @@ def no_minimum(
 
 
 def verify(master: RestrictedMaster, word: str) -> Verdict | None:
-    """Look into a solver's word; None where it must be taken, since cones have no proof yet.
+    """Look into a solver's word; None where it must be taken: a fall along cones has no proof yet.
 
     Raises
     ------
@@ -138,16 +140,14 @@ def verify(master: RestrictedMaster, word: str) -> Verdict | None:
         If it is proven that no point satisfies the constraints.
     """
     program = master.program
-    if program.is_conic:
-        if word == "infeasible":
-            raise _no_point(master, None)
+    if program.is_conic and word != "infeasible":
         return None
     cuts = master.pool.cuts
     rows = [program.A, cuts.matrix(program)] if len(cuts) else [program.A]
     lower = np.concatenate([program.lower, cuts.lower])
     upper = np.concatenate([program.upper, cuts.upper])
     verdict = examine(program, rows, lower, upper)
-    if verdict.ray is not None:
+    if verdict.ray is not None or (program.is_conic and verdict.residual > _MET):
         raise _no_point(master, verdict)
     return verdict
 
@@ -159,10 +159,10 @@ def _judged(master: RestrictedMaster, solution: MasterSolution) -> Solved:
     verdict = verify(master, solution.status)
     if verdict is None or verdict.descent is not None:
         return Solved(None, descent=None if verdict is None else verdict.descent)
+    bounded = "" if master.program.is_conic else ", and no direction lowers the objective for ever"
     message = (
         f"it calls the master {solution.status}, which is not so: a point satisfies it to "
-        f"{verdict.residual:.1g} of its numbers, and no direction lowers the objective for ever "
-        f"({solution.message or 'no more is said'})."
+        f"{verdict.residual:.1g} of its numbers{bounded} ({solution.message or 'no more is said'})."
     )
     return Solved(_nothing(master, message))
 
@@ -178,7 +178,8 @@ def _no_point(master: RestrictedMaster, verdict: Verdict | None) -> InfeasibleEr
     proof = _WORD
     if verdict is not None and verdict.ray is not None:
         used = int(np.count_nonzero(verdict.ray))
-        proof = f"Multipliers of {used} rows prove it; the least that must give way is " + (
+        far = f" for numbers up to {verdict.reach:.0e}" if np.isfinite(verdict.reach) else ""
+        proof = f"Multipliers of {used} rows prove it{far}; the least that must give way is " + (
             f"{verdict.residual:.1g} of a row's numbers."
         )
     together = f" These clash: {'; '.join(clash)}." if clash else ""

@@ -11,6 +11,11 @@ and the objective falls without limit from any feasible point along d if
     P d = 0,   q.d + l1.|d| < 0,   and d leads out of no row and no bound.
 
 Either is looked for by a linear programme that always has a solution, and checked by arithmetic.
+With cones ``C x - d in K`` beside the rows, multipliers z in K* join: no point of size up to R has
+
+    lower.y+ - upper.y- + d.z  >  max over lb <= x <= ub, |x| <= R of (A'y + C'z).x,
+
+and R is said, since those of an interior point method cancel to some ten digits only.
 
 >>> import cvxpy as cp, numpy as np
 >>> from structopt.master.compile import compile_problem
@@ -37,10 +42,16 @@ import scipy.sparse as sp
 from structopt.arrays import Floats
 from structopt.backends import registry
 from structopt.backends.base import MasterSolution
+from structopt.errors import OutOfMemoryError
+from structopt.master import interior
+from structopt.master.cones import Cones
 from structopt.master.program import Program, one_sided
 
 _ROUNDING = 1e-9
 """Share of the numbers that are summed up to which their sum counts as 0."""
+
+_FAR = 1e4
+"""How much farther than the point that breaks rows least a proof with cones must reach."""
 
 
 @dataclass(frozen=True)
@@ -54,12 +65,16 @@ class Verdict:
     descent : array or None
         A direction in which the objective falls without limit.
     residual : float
-        The largest violation at the point that breaks the rows least, relative to each row.
+        The largest violation at the point that breaks the rows least, relative to each row; with
+        cones, the least sum of what must give way, as a share of the largest side.
+    reach : float
+        Up to which size of its numbers no point satisfies the rows: without cones, any.
     """
 
     ray: Floats | None
     descent: Floats | None
     residual: float
+    reach: float = np.inf
 
 
 def examine(program: Program, blocks: Sequence[Any], lower: Floats, upper: Floats) -> Verdict:
@@ -71,6 +86,8 @@ def examine(program: Program, blocks: Sequence[Any], lower: Floats, upper: Float
     scale = np.asarray(abs(A).max(axis=1).todense()).ravel() if A.shape[0] else np.zeros(0)
     scale = np.where(scale > 0, scale, 1.0)
     A = sp.csr_array(sp.diags_array(1.0 / scale) @ A) if A.shape[0] else A
+    if program.is_conic:
+        return _conic_ray(program, A, lower / scale, upper / scale, scale)
     ray, residual = _ray(program, A, lower / scale, upper / scale)
     if ray is not None:
         return Verdict(ray / scale, None, residual)
@@ -111,6 +128,59 @@ def _ray(program: Program, A: Any, lower: Floats, upper: Floats) -> tuple[Floats
     summed = float(np.abs(gain).sum() + np.abs(reach).sum())
     proven = np.isfinite(summed) and gain.sum() - reach.sum() > _ROUNDING * summed
     return (y if proven else None), residual
+
+
+def _conic_ray(program: Program, A: Any, lower: Floats, upper: Floats, scale: Floats) -> Verdict:
+    """Look for multipliers of rows and cones that prove that no point satisfies them.
+
+    The point that breaks rows and cones least always exists, and its multipliers are such.
+    """
+    n, m, cones = program.size, len(lower), program.cones
+    identity, more = sp.eye_array(m, format="csr"), 2 * m + 1
+    give = sp.csr_array((len(cones), 2 * m)), sp.csr_array(cones.centre[:, None])
+    elastic = Program(
+        P=sp.csc_array((n + more, n + more)),
+        q=np.concatenate([np.zeros(n), np.ones(more)]),
+        l1=np.zeros(n + more),
+        A=sp.csr_array(sp.hstack([A, identity, -identity, sp.csr_array((m, 1))])),
+        lower=lower,
+        upper=upper,
+        lb=np.concatenate([program.lb, np.zeros(more)]),
+        ub=np.concatenate([program.ub, np.full(more, np.inf)]),
+        cones=Cones(sp.csr_array(sp.hstack([cones.matrix, *give])), cones.side, cones.blocks),
+    )
+    try:
+        found = interior.solve(elastic)
+    except OutOfMemoryError:
+        return Verdict(None, None, np.inf)
+    if found.status not in ("optimal", "inaccurate"):
+        return Verdict(None, None, np.inf)
+    sides = np.abs(np.concatenate([lower, upper, cones.side, program.lb, program.ub]))
+    sides = sides[np.isfinite(sides) & (sides > 0)]
+    most = float(sides.max(initial=0.0)) or 1.0
+    residual = max(0.0, float(elastic.q @ found.x)) / most
+    y, z = one_sided(found.duals[:m], lower, upper), found.duals[m:]
+    size = float(np.abs(z).max(initial=0.0))
+    for share in (0.0, 1e-14, 1e-12, 1e-10, 1e-8):  # into the dual cone, where rounding left it out
+        if cones.contain_dual(inside := z + share * size * cones.dual_centre):
+            break
+    else:
+        return Verdict(None, None, residual)
+    pull, active = A.T @ y + cones.matrix.T @ inside, y != 0
+    end = np.where(pull > 0, program.ub, program.lb)
+    held = np.isfinite(end) & (pull != 0)
+    gains = np.where(y > 0, lower, upper)[active] * y[active], cones.side * inside
+    summed = sum(float(np.abs(g).sum()) for g in gains) + float(
+        np.abs(end[held] * pull[held]).sum()
+    )
+    left = sum(float(g.sum()) for g in gains) - float(end[held] @ pull[held])
+    loose = float(np.abs(pull[~held]).sum())
+    if not (np.isfinite(summed) and left > _ROUNDING * summed):
+        return Verdict(None, None, residual)
+    reach = left / loose if loose > 0 else np.inf
+    large = _FAR * float(np.abs(found.x[:n]).max(initial=0.0))
+    ray = np.concatenate([y / scale, inside]) if reach >= large else None
+    return Verdict(ray, None, residual, reach)
 
 
 def _descent(program: Program, A: Any, lower: Floats, upper: Floats) -> Floats | None:

@@ -161,7 +161,7 @@ class _Auditor:
         weights, c = result.weights, result.certificate
         master = CuttingPlane(self.structure, self.formulation, self.raw).master
         some = rng.choice(len(self.Y), size=min(examples, len(self.Y)), replace=False)
-        for oracle in {family.oracle for family in master.families}:
+        for oracle in {family.oracle.base for family in master.families}:
             if oracle not in QUESTIONS:
                 self.skipped.append(f"{oracle.name!r}, whose question is not known here")
                 continue

@@ -133,7 +133,7 @@ def small_of(entry):
 
 
 STRUCTURES = {e.name: small_of(e) for e in names.of_kind("structure", "wrapper")} | {
-    "Ranking": ranking,
+    "Order": ranking,
     "Farther": farther,
     "Doubled": doubled,
     "ruled": ruled,
@@ -170,6 +170,10 @@ OBJECTIVES = {
 }
 RULES = {
     "loss": lambda cut, w, xi: cut.delta @ w >= cut.loss - cut.of(xi),
+    "third": lambda cut, w, xi: 3 * (cut.delta @ w) >= cut.loss - 0.2 - cut.of(xi),
+    "own multiples": lambda cut, w, xi: (
+        cut.delta @ w >= cp.multiply(cut.of(1.0 + np.arange(xi.size) % 2), cut.loss) - cut.of(xi)
+    ),
     "2 loss": lambda cut, w, xi: cut.delta @ w >= 2 * cut.loss - cut.of(xi),
     "2 loss - 1": lambda cut, w, xi: cut.delta @ w >= 2 * cut.loss - 1 - cut.of(xi),
     "loss + 1": lambda cut, w, xi: cut.delta @ w >= cut.loss + 1 - cut.of(xi),
@@ -214,6 +218,7 @@ def built_in(rng, name, C):
 
 
 USUAL = {
+    "block-ascent": ("M3N", "StructSVM"),
     "frank-wolfe": ("M3N", "StructSVM"),
     "extragradient": ("M3N", "StructSVM"),
     "bregman": ("M3N", "StructSVM"),

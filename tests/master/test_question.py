@@ -1,5 +1,7 @@
 """The rule decides the question: what its oracle does not maximise is refused, by every method."""
 
+import pickle
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -12,7 +14,13 @@ from structopt.errors import IncompatibleError
 from structopt.master.declare import RestrictedMaster
 from structopt.master.question import LOSSES, Answered, Lines
 from structopt.master.rule import sides_of
-from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled, worst
+from structopt.structures.base.oracles import (
+    best_other,
+    loss_augmented,
+    slack_rescaled,
+    times_loss,
+    worst,
+)
 
 S = np.array([1.0, 2.0, 1.0])
 
@@ -115,6 +123,29 @@ def test_the_oracle_follows_from_the_rule(name):
     np.testing.assert_allclose(named.answered.factor, factor)
 
 
+def test_a_multiple_of_the_loss_is_asked_at_smaller_weights():
+    def families(rule):
+        return declared(Rule(rule)).families
+
+    (family,) = families(lambda w, x, c: 2 * (c.delta @ w) >= 3 * c.loss - 1 - c.of(x))
+    assert (family.oracle, family.oracle.base) == (times_loss(1.5), loss_augmented)
+    np.testing.assert_allclose(family.answered.factor, 2.0)
+    np.testing.assert_allclose(family.answered.shift, -1.0)
+    each = np.array([2.0, 1.0, 2.0, 0.25])
+    for rule in (
+        lambda w, x, c: c.delta @ w >= cp.multiply(c.of(each), c.loss) - c.of(x),
+        lambda w, x, c: c.delta @ w >= cp.multiply(c.of(each), np.abs(c.loss)) - c.of(x),
+    ):
+        found = families(rule)
+        assert [f.oracle for f in found] == [times_loss(k) for k in (0.25, 1.0, 2.0)]
+        assert [f.where.tolist() for f in found] == [(each == k).tolist() for k in (0.25, 1, 2)]
+    with pytest.raises(IncompatibleError, match="even of gold"):  # of one example alone
+        families(lambda w, x, c: c.delta @ w >= 2 * c.loss + c.of(np.eye(4)[1]) - c.of(x))
+    again = pickle.loads(pickle.dumps(times_loss(1.5)))
+    assert again == times_loss(1.5)
+    assert again.margin(2.0) == 3.0
+
+
 def test_two_sides_ask_two_questions():
     both = lambda w, x, c: [c.delta @ w <= 2, c.delta @ w >= -2]  # noqa: E731
     assert [f.oracle for f in declared(Rule(both)).families] == [worst, best_other]
@@ -126,7 +157,8 @@ def test_two_sides_ask_two_questions():
     ("rule", "message"),
     [
         (lambda w, x, c: c.delta @ w >= c.loss + 1 - c.of(x), "even of gold"),
-        (lambda w, x, c: c.delta @ w >= 2 * c.loss - c.of(x), r"2 \* loss beside 1"),
+        (lambda w, x, c: c.delta @ w >= 1 - c.loss - c.of(x), r"-1 \* loss \+ 1 beside 1"),
+        (lambda w, x, c: c.delta @ w >= 2 * c.loss + 1 - c.of(x), "even of gold"),
         (lambda w, x, c: c.delta @ w >= c.margin - c.of(x), "name the oracle"),
         (lambda w, x, c: c.delta @ w <= c.loss, "from above"),
         (lambda w, x, c: c.delta @ w >= c.loss**2 - c.of(x), "not linear"),

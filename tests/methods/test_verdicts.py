@@ -125,3 +125,70 @@ def test_a_ray_proves_and_a_direction_falls_at_any_scale():
         assert p.q @ examine(p, [p.A], p.lower, p.upper).descent < 0
         bounded = compile_problem(cp.norm1(x) + 0.9 * cp.sum(x), [x[0] + x[1] <= 1], [x])
         assert examine(bounded, [bounded.A], bounded.lower, bounded.upper).descent is None
+
+
+V = cp.Variable(3)
+CONIC = {  # constraints, and whether no point satisfies them
+    "ball": ([cp.norm2(V) <= 1, cp.sum(V) >= 3], True),
+    "wide ball": ([cp.norm2(V) <= 1e6, cp.sum(V) >= 3e6], True),
+    "narrow ball": ([cp.norm2(V) <= 1e-6, cp.sum(V) >= 3e-6], True),
+    "just out of a ball": ([cp.norm2(V) <= 1, V[0] >= 1 + 1e-5], True),
+    "on a ball": ([cp.norm2(V) <= 1, V[0] >= 1], False),
+    "in a ball": ([cp.norm2(V) <= 1, cp.sum(V) >= 1.7], False),
+    "exponentials": ([cp.sum(cp.exp(V)) <= 1, V[0] >= 0.1], True),
+    "exponentials, met": ([cp.sum(cp.exp(V)) <= 1, V[0] >= -5], False),
+    "entropy": ([cp.sum(cp.entr(V)) >= 2, cp.sum(V) == 1, V >= 0], True),
+    "powers": ([cp.sum(cp.power(V, 4)) <= 1, V[0] >= 1.1], True),
+    "matrices": ([cp.lambda_max(cp.diag(V)) <= 1, V[0] >= 1.5], True),
+}
+
+
+@pytest.mark.parametrize("name", CONIC)
+def test_cones_that_no_point_satisfies_come_with_multipliers(name):
+    constraints, nobody = CONIC[name]
+    p = compile_problem(cp.sum_squares(V), constraints, [V])
+    assert p.is_conic
+    found = examine(p, [p.A], p.lower, p.upper)
+    assert (found.ray is not None) == nobody
+    assert (found.residual > 1e-6) == nobody
+    if (
+        nobody
+    ):  # the proof, once more by hand: z in K*, and a side that no point of its size makes up
+        rows = len(p.lower)
+        y, z = found.ray[:rows], found.ray[rows:]
+        assert p.cones.contain_dual(z)
+        side = np.where(y > 0, p.lower, p.upper)[y != 0] @ y[y != 0] + p.cones.side @ z
+        pull = p.A.T @ y + p.cones.matrix.T @ z
+        box = np.where(pull > 0, p.ub, p.lb)
+        held = np.isfinite(box) & (pull != 0)
+        room = side - box[held] @ pull[held]
+        assert room > 0
+        assert np.abs(pull[~held]).sum() * 1000 <= room
+
+
+def test_a_ball_is_never_called_empty_where_it_is_not():
+    rng = np.random.default_rng(0)
+    for _ in range(30):
+        centre, radius = rng.normal(size=3), rng.uniform(0.1, 3.0)
+        a, b = rng.normal(size=(2, 3)), 2 * rng.normal(size=2)
+        p = compile_problem(cp.sum(V), [cp.norm2(V - centre) <= radius, a @ V >= b], [V])
+        nearest = cp.Problem(cp.Minimize(cp.norm2(V - centre)), [a @ V >= b]).solve(cp.CLARABEL)
+        found = examine(p, [p.A], p.lower, p.upper)
+        assert (found.ray is not None) == (nearest > radius)
+
+
+@pytest.mark.parametrize("sum_of", [50.0, 1.0])
+def test_a_word_about_cones_is_looked_into(sum_of):
+    class Norm(so.Formulation):
+        def master(self, m):
+            w = m.weights(lambda w: [cp.norm2(w) <= 1, cp.sum(w) >= sum_of])
+            xi = m.slacks()
+            m.minimize(cp.norm2(w) + cp.sum(xi))
+            m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+    if sum_of > 3.0:
+        with pytest.raises(InfeasibleError, match=r"Multipliers of .* prove it for numbers up to"):
+            fit(Norm())
+    else:
+        with pytest.raises(BackendError, match="it calls the master infeasible, which is not so"):
+            fit(Norm(), backend=Liar("infeasible"))

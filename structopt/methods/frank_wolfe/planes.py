@@ -17,7 +17,7 @@ from structopt.engines.dataset import DataSet
 from structopt.master.form import HingeForm
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.parts_kernels import add_to
-from structopt.structures.base.shard import Answers
+from structopt.structures.base.shard import Answers, asked
 
 _ONLY = np.zeros(1, dtype=np.int64)  # the one example of a single shard
 
@@ -78,7 +78,7 @@ class PlaneFinder:
     def one(self, i: int, weights: Floats) -> Planes | None:
         """Ask about example i; return its plane, None if its hinge is 0."""
         single, oracle = self.data.single(i), self.form.oracle
-        answers = single.ask(oracle, weights)
+        answers = asked(single, oracle, weights)
         margin, scale = oracle.margin(answers.loss), oracle.scale(answers.loss)
         # as floats: 0 * inf must not warn
         if not float(margin[0]) - float(scale[0]) * float(answers.score[0]) > 0.0:

@@ -36,6 +36,7 @@ from structopt.parameters import Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.parts import Directions
+from structopt.structures.base.shard import asked
 from structopt.structures.base.structure import Structure
 
 PAIRS = 10
@@ -137,7 +138,7 @@ class KernelDual(Method):
             return 0.0
         before = time.perf_counter()
         single = self.data.single(i)
-        answers = single.ask(self._form.oracle, self.beta)
+        answers = asked(single, self._form.oracle, self.beta)
         asking = time.perf_counter() - before
         loss, score = answers.loss, answers.score
         if np.isfinite(score[0]) and self._form.oracle.hinge(loss, score)[0] > 0:

@@ -11,6 +11,7 @@ from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
+from structopt.master.form import other_than_hinges
 from structopt.methods.outer.latent import known_only
 from structopt.methods.outer.nonconvex import Around, ConvexBound
 from structopt.parameters import Positive
@@ -118,8 +119,8 @@ class SelfTraining(Transductive):
         master = RestrictedMaster(data.n_examples, data.n_features, base=data.base)
         self.formulation.master(master)
         program = master.compile()
-        margin = all(f.oracle is loss_augmented and not f.joint for f in master.families)
-        if program is None or not margin or len(program.slacks) != data.n_examples:
+        margin = other_than_hinges(master) is None and master.families[0].oracle is loss_augmented
+        if not margin or len(program.slacks) != data.n_examples:
             raise IncompatibleError(
                 f"SelfTraining caps one margin-rescaled hinge an example, in a plain sum; "
                 f"{type(self.formulation).__name__} is none: use M3N or L1M3N."

@@ -11,6 +11,8 @@ structures answer it (:mod:`structopt.structures.base.structure`), the formulati
 1.5
 >>> slack_rescaled.hinge(loss=2.0, score=0.5)
 1.0
+>>> times_loss(3.0).hinge(loss=2.0, score=0.5)
+5.5
 """
 
 from __future__ import annotations
@@ -41,6 +43,14 @@ class Oracle:
     question: str
     margin: Callable[[Any], Any]
     scale: Callable[[Any], Any]
+    kappa: float = 1.0
+    """Of `times_loss`: what the loss is multiplied by, so that structures are asked at w / kappa.
+    """
+
+    @property
+    def base(self) -> Oracle:
+        """The question that structures know."""
+        return self if self.kappa == 1.0 else loss_augmented
 
     def hinge(self, loss: Any, score: Any) -> Any:
         """Return ``margin - scale * score``, the slack that an answer asks for."""
@@ -49,8 +59,8 @@ class Oracle:
     def __repr__(self) -> str:
         return f"structopt.{self.name}"
 
-    def __reduce__(self) -> str:  # unpickled in a worker as the same object
-        return self.name
+    def __reduce__(self) -> Any:  # unpickled in a worker as the same object
+        return self.name if self.kappa == 1.0 else (times_loss, (self.kappa,))
 
 
 def _same(loss: Any) -> Any:
@@ -72,6 +82,34 @@ def _minus_one(loss: Any) -> Any:
 loss_augmented = Oracle(
     "loss_augmented", "argmax", "argmax over all y of w.phi(y) + loss(y)", margin=_same, scale=_one
 )
+
+
+@dataclass(frozen=True)
+class _Times:
+    kappa: float
+
+    def __call__(self, loss: Any) -> Any:
+        return self.kappa * loss
+
+
+def times_loss(kappa: float) -> Oracle:
+    """Return the question for the margin ``kappa * loss``, kappa > 0.
+
+    The y that maximises w.phi + kappa loss is that of (w / kappa).phi + loss: no structure has to
+    know kappa (:func:`~structopt.structures.base.shard.asked`).
+    """
+    if kappa == 1.0:
+        return loss_augmented
+    return Oracle(
+        f"loss_augmented, {kappa:g} times the loss",
+        "argmax",
+        f"argmax over all y of w.phi(y) + {kappa:g} loss(y)",
+        margin=_Times(kappa),
+        scale=_one,
+        kappa=kappa,
+    )
+
+
 best_other = Oracle(
     "best_other", "second_best", "argmax over y != gold of w.phi(y)", margin=_one, scale=_one
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
 from typing import Any, ClassVar, Self, TypeVar
@@ -217,6 +217,18 @@ class Shard(ABC):
         yield from (self.base.data, self.base.indices, self.base.indptr)
         if self.gold is not None:
             yield np.asarray(self.gold)
+
+
+def asked(shard: Shard, oracle: Oracle, weights: Floats) -> Answers:
+    """Ask a shard, whatever multiple kappa of the loss the oracle's margin is.
+
+    What is asked at w / kappa is answered at w: scores and what they may miss times kappa.
+    """
+    if oracle.kappa == 1.0:
+        return shard.ask(oracle, weights)
+    answers = shard.ask(oracle.base, weights / oracle.kappa)
+    excess = None if answers.excess is None else oracle.kappa * answers.excess
+    return replace(answers, score=oracle.kappa * answers.score, excess=excess)
 
 
 def forget(shard: _S) -> _S:

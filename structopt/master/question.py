@@ -12,8 +12,8 @@ and its most violated output maximises ``m_i(loss) - f_i(loss) * (w . delta)``. 
 and nothing else in the row depends on y. Both sides are known at every loss, so this is checked for
 all examples at several losses: a rule that its oracle does not maximise would make upper bounds
 that are none. A margin ``b_i loss + a_i`` with b_i > 0 is the loss-augmented question at weights
-``w f_i / b_i`` (:func:`~structopt.structures.base.oracles.times_loss`), as long as a_i <= 0: gold is
-among its answers, and must ask for nothing.
+``w f_i / b_i`` (:func:`~structopt.structures.base.oracles.times_loss`), as long as a_i <= 0: gold
+is among its answers, and must ask for nothing.
 
 >>> from structopt.structures.base.oracles import loss_augmented
 >>> ones = np.ones((len(LOSSES), 1))

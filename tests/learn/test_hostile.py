@@ -5,6 +5,7 @@
 """
 
 import re
+from dataclasses import replace
 
 import cvxpy as cp
 import numpy as np
@@ -17,11 +18,12 @@ from structopt.errors import (
     CertificateError,
     IncompatibleError,
     OracleError,
-    StructoptError,
 )
 from structopt.structures.base.oracles import loss_augmented, times_loss
+from structopt.structures.base.small import Small
 from structopt.testing.full_problem import FullProblem
 from structopt.testing.problems import small_chain, small_classes
+from structopt.testing.structure_case import StructureCase
 
 pytestmark = pytest.mark.filterwarnings("ignore::structopt.errors.ConvergenceWarning")
 METHODS = [entry.key for entry in names.of_kind("method") if entry.key != "outer"]
@@ -79,6 +81,9 @@ RULES = {
     ),
     "minus the loss": lambda c, w, x, v, n: c.delta @ w >= -c.loss - c.of(x),
 }
+NO_QUESTION = {
+    "loss + 1", "loss squared", "root", "from above", "a variable times the loss", "minus the loss",
+}  # fmt: skip
 NAMED = {
     "3 loss - 2 scale": lambda c, w, x, v, n: c.delta @ w >= 3 * c.loss - 2 * c.scale - c.of(x),
     "margin times 2": lambda c, w, x, v, n: c.delta @ w >= 2 * c.margin - c.of(x),
@@ -91,8 +96,7 @@ def ended(case, formulation, method="auto", **options):
     model = so.StructuredClassifier(case.given, formulation, method=method, **options)
     try:
         found = model.fit(case.X, case.Y).result_.certificate
-    except IncompatibleError as error:
-        assert str(error).strip()
+    except IncompatibleError:
         return "refused"
     full = FullProblem(case, formulation)
     best = full.optimum()
@@ -109,11 +113,7 @@ def ended(case, formulation, method="auto", **options):
 @pytest.mark.parametrize("case", CASES)
 def test_a_rule_alone_is_trained_or_refused_by_every_method(case, rule):
     seen = {m: ended(CASES[case], Rule(RULES[rule]), m, max_iter=60) for m in METHODS}
-    general = {
-        "loss + 1": "refused", "loss squared": "refused", "root": "refused", "from above": "refused",
-        "a variable times the loss": "refused", "minus the loss": "refused",
-    }.get(rule, "right")  # fmt: skip
-    assert seen["cutting-plane"] == general, seen
+    assert seen["cutting-plane"] == ("refused" if rule in NO_QUESTION else "right"), seen
     if rule == "2 loss":
         assert seen["frank-wolfe"] == "right"
         assert {seen[m] for m in ("extragradient", "bregman", "compact", "block-ascent", "em")} == {
@@ -168,17 +168,12 @@ def test_too_many_multiples_are_refused_in_words():
 
 
 def test_a_multiple_of_an_inexact_oracles_score_keeps_its_excess():
-    class Rounded(so.Multiclass):
-        pass
-
     case = CASES["classes"]
     data = so.DataSet.of(case.structure, case.X, case.Y)
     (shard,) = data.shards
     ask = shard.ask
 
     def rounded(oracle, weights):
-        from dataclasses import replace
-
         answers = ask(oracle, weights)
         return replace(answers, excess=np.full(len(answers.loss), 0.25))
 
@@ -264,9 +259,6 @@ def test_constrained_outputs_are_trained_as_such_or_refused(method):
     def outputs(x):
         return [y for y in ([0, 0], [0, 1], [1, 0], [1, 1]) if y.count(1) == 1]
 
-    from structopt.structures.base.small import Small
-    from structopt.testing.structure_case import StructureCase
-
     rng = np.random.default_rng(3)
     X = [rng.normal(size=(2, 2)) for _ in range(3)]
     for inner in (so.Chain([0, 1]), so.Multiclass([0, 1])):
@@ -340,7 +332,6 @@ def test_a_solver_that_is_not_there_is_refused_and_a_named_one_is_not_replaced()
                 .fit(case.X, case.Y)
                 .result_
             )
-        except (IncompatibleError, BackendError) as error:
-            assert isinstance(error, StructoptError)
+        except (IncompatibleError, BackendError):
             continue
         assert re.search(entry.key, str(result.backend)), result.backend

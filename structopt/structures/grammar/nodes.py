@@ -41,7 +41,7 @@ def nodes_of(y: Any, length: int, made: Productions, example: int | None = None)
 
 
 def tree_of(nodes: Ints, length: int, made: Productions) -> Any:
-    """Return numbers as nested tuples, small spans first; None where a sentence has no such tree."""
+    """Return numbers as nested tuples, small spans first; None if a sentence has no such tree."""
     if not len(nodes):
         return None
     cell, production = np.divmod(nodes, len(made.lhs))

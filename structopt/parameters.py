@@ -52,14 +52,7 @@ class Parameters:
 
     @classmethod
     def _parameter_names(cls) -> list[str]:
-        if cls.__init__ is object.__init__:
-            return []
-        signature = inspect.signature(cls)
-        return [
-            p.name
-            for p in signature.parameters.values()
-            if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
-        ]
+        return [] if cls.__init__ is object.__init__ else _named(cls)  # type: ignore[arg-type]
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the constructor's arguments as they stand now."""
@@ -86,6 +79,13 @@ class Parameters:
     def __repr__(self) -> str:
         inner = ", ".join(f"{k}={v!r}" for k, v in self.get_params(deep=False).items())
         return f"{type(self).__name__}({inner})"
+
+
+@functools.cache
+def _named(cls: type) -> list[str]:
+    """Return the names of a constructor's arguments."""
+    parameters = inspect.signature(cls).parameters.values()
+    return [p.name for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
 # ---------------------------------------------------------------------- arguments of simple types

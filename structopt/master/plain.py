@@ -119,9 +119,10 @@ def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:
     for at, numbers in enumerate(zip(loss, margin, scale, strict=True)):
         for name, number in zip(("loss", "margin", "scale"), numbers, strict=True):
             if name in given:
-                given[name].value = [number]
+                given[name].save_value(np.array([number]))  # as .value, without CVXPY's checks
         for point, (p, s) in enumerate(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
-            projection.value, own.value = [p], [s]
+            projection.save_value(np.array([p]))
+            own.save_value(np.array([s]))
             values[point, at] = expression.value[0]
     constant, factor, gamma = values[0], values[1] - values[0], values[2] - values[0]
     if not np.allclose(gamma, 1.0, rtol=1e-12):

@@ -131,5 +131,8 @@ class Labels:
 
     def widened(self, weights: LabelWeights) -> Floats:
         """Return weights as users see them: label by label over all columns, then transitions."""
-        whole = spread(weights.rows, self.kept, self.n_inputs).ravel()
-        return np.concatenate([whole, weights.steps]) if len(weights.steps) else whole
+        ends = self.given.n_labels * self.n_inputs
+        whole = np.zeros(ends + len(weights.steps))  # NumPy's: what stays 0 is never touched
+        spread(weights.rows, self.kept, whole[:ends].reshape(-1, self.n_inputs))
+        whole[ends:] = weights.steps
+        return whole

@@ -13,7 +13,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
 
 import numpy as np
@@ -149,8 +149,7 @@ class Method(ABC):
     @classmethod
     def options(cls) -> list[str]:
         """Return the names of the method's own options."""
-        parameters = inspect.signature(cls).parameters.values()
-        return sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY)
+        return list(_options(cls))
 
     @classmethod
     def check_options(cls, given: Collection[str]) -> None:
@@ -411,6 +410,12 @@ class Method(ABC):
                     f"{oracle.needs!r}; {type(self.structure).__name__} offers {sorted(offered)}. "
                     f"{self.structure.why_not(oracle.needs)}".rstrip()
                 )
+
+
+@cache
+def _options(method: type[Method]) -> tuple[str, ...]:
+    parameters = inspect.signature(method).parameters.values()
+    return tuple(sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY))
 
 
 def check_partial(who: str, oracles: Sequence[Oracle]) -> None:

@@ -332,3 +332,43 @@ def test_the_zoo_is_measured_and_its_page_written(tmp_path):
     assert "Not measured." in page  # what was not chosen
     with pytest.raises(InvalidInputError, match="--source"):
         ZooBench(source="nowhere.py").cells()
+
+
+def test_sparse_rows_and_sentences_are_put_beside_their_peers(monkeypatch):
+    """The loosest of our tolerances that is no worse than liblinear stands beside it."""
+    from structopt.lab.bench import sparse, sparse_run
+
+    def alone(module, *given):
+        if module.endswith("letters_run"):
+            seconds = {"train": 1.0 if given[0] == "blocks" else 4.0, "test_error": 0.2}
+            return seconds | {"memory": 100.0, "passes": 20, "visits": 50.0}
+        if given[0] != "rows":
+            return {"cpu": 2.0, "error": 3.0, "memory": 200.0, "rounds": 9, "certified": True}
+        who = given[1]
+        if who == "bound":
+            return {"dual": [100.0]}
+        excess = {"structopt": [4e-3, 2e-3, 1e-3, 5e-4], "liblinear": [3e-3, 1e-3]}[who]
+        return {"cpu": [4.0, 5.0, 6.0, 7.0], "value": [100 * (1 + e) for e in excess]}
+
+    monkeypatch.setattr(sparse, "alone", alone)
+    bench = sparse.SparseBench(repeats=1)
+    found = [cell | bench.run(cell) for cell in bench.cells()]
+    first, second, third = bench.tables(found, [])
+    assert [row[0] for row in first.rows[::2]] == list(sparse_run.ROWS)
+    assert first.rows[0][-3:] == ("5 at 0.005", "2.0e-03", "1.25")
+    assert first.rows[1][-3:] == ("6 at 0.002", "1.0e-03", "1.20")
+    assert second.rows[2][1] == "20 + 30"
+    assert second.rows[2][-2:] == ("0.25", "1.00")
+    assert len(third.rows) == len(sparse.GROWTH)
+
+
+def test_sparse_runs_answer(monkeypatch):
+    from structopt.lab.bench import sparse_data, sparse_run
+
+    X, y, C = sparse_data.drawn(60, sparse_data.COLUMNS, 3)
+    monkeypatch.setitem(sparse_run.ROWS, "drawn rows", lambda: (X, y, C))
+    ours, peer = (sparse_run.rows(who, "drawn rows") for who in ("structopt", "liblinear"))
+    assert ours["dual"][-1] <= min(*ours["value"], *peer["value"]) * (1 + 1e-12)
+    assert sparse_run.growth("tokens", "60", "6", "3")["certified"]
+    near, far = (sparse_data.spread(d) for d in (1000, 10_000))
+    assert near[0].nnz == far[0].nnz

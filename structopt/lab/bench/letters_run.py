@@ -13,20 +13,20 @@ one decoding pass by itself, where the wall seconds of the rounds went, and the 
 
 from __future__ import annotations
 
-import json
-import os
 import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from structopt.datasets.letters import FOLDS, load_letters
-from structopt.errors import MissingDependencyError, StructoptError
+from structopt.errors import MissingDependencyError
+from structopt.lab.harness.process import answer
 
 C = 0.1
 GAP_PER_WORD = 0.6 / 704
@@ -36,10 +36,11 @@ ALPHABET = [chr(ord("a") + i) for i in range(26)]
 PASSES = 15  # timed, for the median time of one
 
 
-def run_structopt(folds: Sequence[int]) -> dict[str, Any]:
-    """Train M3N on a chain with the ascent backend until the gap is certified."""
+def run_structopt(folds: Sequence[int], *, blocks: bool = False) -> dict[str, Any]:
+    """Train M3N on a chain until the gap is certified: by the ascent backend, or by blocks."""
     from structopt.engines.dataset import DataSet
     from structopt.formulations.m3n import M3N
+    from structopt.methods.block_ascent.method import BlockAscent
     from structopt.methods.cutting_plane import CuttingPlane
     from structopt.structures.base.oracles import loss_augmented
     from structopt.structures.chain.structure import Chain
@@ -50,8 +51,10 @@ def run_structopt(folds: Sequence[int]) -> dict[str, Any]:
 
     def learn(structure: Chain, data: DataSet) -> Any:
         gap = GAP_PER_WORD * data.n_examples / C  # M3N's objective is P / C
-        run = CuttingPlane(structure, M3N(C=C), data, backend="ascent", tol=0.0, abs_tol=gap)
-        return run.solve()
+        options: Any = {"tol": 0.0, "abs_tol": gap}
+        if blocks:
+            return BlockAscent(structure, M3N(C=C), data, **options).solve()
+        return CuttingPlane(structure, M3N(C=C), data, backend="ascent", **options).solve()
 
     X, Y = load_letters(folds)
     learn(*prepare(X[:30], Y[:30]))  # compiles
@@ -82,7 +85,8 @@ def run_structopt(folds: Sequence[int]) -> dict[str, Any]:
         "oracle": sum(r.oracle_seconds for r in result.history),
         "lift": sum(r.lift_seconds for r in result.history),
         "solve": sum(r.solve_seconds for r in result.history),
-        "cuts": len(result.cuts),
+        "cuts": result.history[-1].cuts,
+        "visits": sum(r.iterations for r in result.history) / data.n_examples if blocks else 0.0,
     }
 
 
@@ -127,7 +131,11 @@ def run_crfsuite(folds: Sequence[int]) -> dict[str, Any]:
     }
 
 
-RUNS = {"structopt": run_structopt, "crfsuite": run_crfsuite}
+RUNS: dict[str, Callable[..., dict[str, Any]]] = {
+    "structopt": run_structopt,
+    "blocks": partial(run_structopt, blocks=True),
+    "crfsuite": run_crfsuite,
+}
 
 
 def peak_memory() -> float:
@@ -146,16 +154,5 @@ def _error(predicted: Sequence[Any], gold: Sequence[Any]) -> float:
     return wrong / max(1, sum(len(b) for _, b in words))
 
 
-def main(arguments: Sequence[str]) -> None:
-    """Measure ``learner folds...`` and print the outcome, or the error, as JSON."""
-    learner, *folds = arguments
-    try:
-        outcome = RUNS[learner]([int(fold) for fold in folds])
-    except StructoptError as error:
-        outcome = {"error": type(error).__name__, "message": str(error)}
-    # Past whatever a library may have printed.
-    os.write(1, f"\n{json.dumps(outcome)}\n".encode())
-
-
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    answer(RUNS[sys.argv[1]], [int(fold) for fold in sys.argv[2:]])

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 from structopt import errors
@@ -82,3 +83,13 @@ def _answer(line: str) -> dict[str, Any]:
         kind: type[StructoptError] = getattr(errors, answer["error"], StructoptError)
         raise kind(answer["message"])
     return answer
+
+
+def answer(job: Callable[..., dict[str, Any]], *arguments: Any) -> None:
+    """Do a job and print its outcome, or the error, as JSON."""
+    try:
+        outcome = job(*arguments)
+    except StructoptError as error:
+        outcome = {"error": type(error).__name__, "message": str(error)}
+    # Past whatever a library may have printed.
+    os.write(1, f"\n{json.dumps(outcome)}\n".encode())

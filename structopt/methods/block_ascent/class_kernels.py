@@ -11,32 +11,46 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-FAST = {"contract", "nsz"}
+from structopt.methods.labels_kernels import FAST, score_row
+
 REST = 1e-14
 """Share of the limit up to which a gap is rounding."""
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def scored(i, indptr, indices, data, W, out):
-    out[:] = 0.0
-    for q in range(indptr[i], indptr[i + 1]):
+def scored_some(i, indptr, indices, data, W, kept, out):
+    # the scores of some classes only
+    n = len(kept)
+    out[:n] = 0.0
+    first, stop = indptr[i], indptr[i + 1]
+    whole = stop - (stop - first) % 4
+    for q in range(first, whole, 4):
+        a, b, c, d = data[q], data[q + 1], data[q + 2], data[q + 3]
+        wa, wb = W[indices[q]], W[indices[q + 1]]
+        wc, wd = W[indices[q + 2]], W[indices[q + 3]]
+        for k in range(n):
+            m = kept[k]
+            out[k] += (a * wa[m] + b * wb[m]) + (c * wc[m] + d * wd[m])
+    for q in range(whole, stop):
         v, row = data[q], W[indices[q]]
-        for k in range(len(out)):
-            out[k] += v * row[k]
+        for k in range(n):
+            out[k] += v * row[kept[k]]
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def settle(i, n, indptr, indices, data, gold, W, limit, square, kept, alpha, slope, moved, sorted_):
+def settle(
+    i, n, indptr, indices, data, gold, W, limit, square, kept, alpha, slope, moved, sorted_, some
+):
     # The block over n kept classes, solved: with s the multipliers and gold's share, maximise
     # slope.s' - square/2 |s' - s|^2 over the simplex of size limit, a projection. Everything is
     # taken relative to the steepest slope, so that the size survives however small square is.
     left, steep = limit, 0.0
     for k in range(n):
-        left -= alpha[i, k]
+        left -= alpha[k]
         steep = max(steep, slope[k])
     slope[n] = 0.0
     for k in range(n + 1):
-        s = alpha[i, k] if k < n else max(left, 0.0)
+        s = alpha[k] if k < n else max(left, 0.0)
         moved[k] = s + (slope[k] - steep) / square
         j = k
         while j > 0 and sorted_[j - 1] < moved[k]:  # few: by insertion
@@ -49,21 +63,23 @@ def settle(i, n, indptr, indices, data, gold, W, limit, square, kept, alpha, slo
         theta = total / (k + 1)
         if k == n or theta >= sorted_[k + 1]:
             break
-    right, any_, gain, length = 0.0, False, 0.0, 0.0
+    right, gain, length, those = 0.0, 0.0, 0.0, 0
     for k in range(n):
         now = max(moved[k] - theta, 0.0)
-        moved[k] = now - alpha[i, k]
-        alpha[i, k] = now
-        right += moved[k]
-        any_ |= moved[k] != 0.0
-        gain += moved[k] * slope[k]
-        length += moved[k] * moved[k]
-    if any_:
+        change = now - alpha[k]
+        alpha[k] = now
+        right += change
+        gain += change * slope[k]
+        length += change * change
+        if change != 0.0:
+            moved[those], some[those] = -change, kept[k]
+            those += 1
+    if those:
+        moved[those], some[those] = right, gold
         for q in range(indptr[i], indptr[i + 1]):
             v, row = data[q], W[indices[q]]
-            row[gold] += right * v
-            for k in range(n):
-                row[kept[i, k]] -= moved[k] * v
+            for k in range(those + 1):
+                row[some[k]] += moved[k] * v
     return gain - 0.5 * square * (length + right * right)
 
 
@@ -74,11 +90,11 @@ def full_pass(
     # visit rows with all classes; leave their gaps as they were met; how many lacked room
     K, most = W.shape[1], kept.shape[1]
     z, slope, moved = np.empty(K), np.empty(most + 1), np.empty(most + 1)
-    sorted_ = np.empty(most + 1)
+    sorted_, some = np.empty(most + 1), np.empty(most + 1, np.int32)
     flat = cost.shape[1] == 1
     crowded, gained = 0, 0.0
     for i in order:
-        scored(i, indptr, indices, data, W, z)
+        score_row(i, indptr, indices, data, W, z)
         y, n, mass = gold[i], count[i], 0.0
         for k in range(n):
             mass += alpha[i, k]
@@ -118,8 +134,8 @@ def full_pass(
         gaps[i] = here
         if stay and here > REST * limit[i]:
             gained += settle(
-                i, stay, indptr, indices, data, y, W, limit[i], square[i], kept, alpha, slope,
-                moved, sorted_,
+                i, stay, indptr, indices, data, y, W, limit[i], square[i], kept[i], alpha[i],
+                slope, moved, sorted_, some,
             )  # fmt: skip
     return crowded, gained
 
@@ -134,6 +150,7 @@ def cheap_epochs(
     np.random.seed(seed)
     most, flat = kept.shape[1], cost.shape[1] == 1
     slope, moved, sorted_ = np.empty(most + 1), np.empty(most + 1), np.empty(most + 1)
+    some = np.empty(most + 1, np.int32)
     n_active, gap, mean, visits, everyone = len(active), 0.0, 0.0, 0, True
     gained = 0.0
     for _ in range(epochs):
@@ -150,13 +167,10 @@ def cheap_epochs(
                 continue
             visits += 1
             n, y = count[i], gold[i]
-            for k in range(n + 1):
-                slope[k] = 0.0
-            for q in range(indptr[i], indptr[i + 1]):
-                v, row = data[q], W[indices[q]]
-                slope[n] += v * row[y]
-                for k in range(n):
-                    slope[k] += v * row[kept[i, k]]
+            for k in range(n):
+                some[k] = kept[i, k]
+            some[n] = y
+            scored_some(i, indptr, indices, data, W, some[: n + 1], slope)
             worst, used, mass = 0.0, 0.0, 0.0
             for k in range(n):
                 mass += alpha[i, k]
@@ -171,8 +185,8 @@ def cheap_epochs(
             gaps[i] = here
             if here > REST * limit[i]:
                 gained += settle(
-                    i, n, indptr, indices, data, y, W, limit[i], square[i], kept, alpha, slope,
-                    moved, sorted_,
+                    i, n, indptr, indices, data, y, W, limit[i], square[i], kept[i], alpha[i],
+                    slope, moved, sorted_, some,
                 )  # fmt: skip
             elif everyone and (mass == 0.0 or (n == 1 and mass >= limit[i])):
                 n_active -= 1

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from structopt.methods.block_ascent.chain_kernels import add_steps, decode, longest, score_row
+from structopt.methods.labels_kernels import score_row
+from structopt.methods.sequences_kernels import add_steps, decode, longest
 
 
 @njit(cache=True, nogil=True)

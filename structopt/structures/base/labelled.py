@@ -49,7 +49,7 @@ class LabelledStructure(PackedStructure):
 
     def _with_labels(self, Y: Sequence[Any], also: Iterable[Any] = ()) -> Self:
         """Return a copy that knows the labels and what they cost; ``also`` holds more labels."""
-        sequences = [self._listed(y, i) for i, y in enumerate(Y)]
+        sequences = self._sequences(Y)
         weight = self._class_weight()
         fitted = copy.copy(self)
         if self.labels is None:
@@ -64,6 +64,10 @@ class LabelledStructure(PackedStructure):
         if hasattr(self.cost, "confusion"):
             fitted.confusion_ = _confusion(self.cost, fitted.labels_)
         return fitted
+
+    def _sequences(self, Y: Any) -> list[Any]:
+        """Return outputs as lists of labels, which says that they are that."""
+        return [self._listed(y, i) for i, y in enumerate(Y)]
 
     def _class_weight(self) -> Any:
         if hasattr(self.cost, "class_weight"):

@@ -17,6 +17,7 @@ import contextlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
+from itertools import chain
 from typing import Any, overload
 
 import numpy as np
@@ -54,11 +55,16 @@ class LabelSet(Sequence[Any]):
     @classmethod
     def from_data(cls, sequences: Iterable[Iterable[Any]]) -> LabelSet:
         """Collect the labels of all sequences: sorted where they can be, else as first seen."""
-        seen: dict[Any, None] = {}
-        for i, sequence in enumerate(sequences):
-            for label in sequence:
-                if label is not None:  # which says that it is unknown
-                    seen.setdefault(_checked(label, f"of example {i}", i))
+        sequences = list(sequences)
+        try:
+            found = dict.fromkeys(chain.from_iterable(sequences))
+            found.pop(None, None)  # which says that a label is unknown
+            seen = dict.fromkeys(_checked(label, "of an example", None) for label in found)
+        except (TypeError, InvalidInputError):
+            for i, sequence in enumerate(sequences):  # whose it is
+                for label in sequence:
+                    _checked(label, f"of example {i}", i)
+            raise
         try:
             return cls(sorted(seen))
         except TypeError:  # labels of mixed types have no order of their own

@@ -150,6 +150,11 @@ class Multiclass(LabelledStructure):
         known = isinstance(shown, str) or (isinstance(shown, np.ndarray) and shown.ndim > 1)
         return Row((plain(y),), [shown] if known else None)
 
+    def _sequences(self, Y: Any) -> list[Any]:
+        if isinstance(Y, np.ndarray) and Y.ndim == 1 and Y.dtype.kind in "biuU":
+            return [np.unique(Y).tolist()]
+        return super()._sequences(Y)
+
     def _listed(self, y: Any, example: int | None = None) -> list[Any]:
         return [plain(y)]
 

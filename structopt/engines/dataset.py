@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, count, cut_rows
+from structopt.engines import lanes
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
@@ -41,7 +42,8 @@ class DataSet:
     sample_weight : array, optional
         Factor of each example's slack; 0 leaves an example out.
     n_jobs : int, optional
-        Parallel workers of a pass, in joblib's sense; None leaves it to the active joblib backend.
+        Parallel workers of a pass, in joblib's sense; None leaves it to the active joblib backend,
+        and where none is chosen is two threads for large shards of compiled code.
     threads : bool
         Whether the shards release the interpreter lock, so that threads suffice.
     exact : bool
@@ -102,9 +104,14 @@ class DataSet:
         """Encode examples for a fitted structure, one shard a worker."""
         check_lengths(X, Y)
         X = sp.csr_array(X) if sp.issparse(X) else X
+        cuts = edges(count(X), n_jobs)
+        if len(cuts) > 2 and structure.releases_gil:
+            one = structure.encode(cut_rows(X, 0, 1), Y[:1])
+            if lanes.take(one):  # threads are given views of one shard
+                cuts = [0, cuts[-1]]
         shards = [
             structure.encode(cut_rows(X, start, stop), Y[start:stop], start=start)
-            for start, stop in pairwise(edges(count(X), n_jobs))
+            for start, stop in pairwise(cuts)
         ]
         return cls(
             shards,
@@ -153,7 +160,8 @@ class DataSet:
         """Return the same examples, each shard in another form over its own base."""
         other = copy.copy(self)
         other.shards, other._singles = list(shards), [None] * self.n_examples
-        vars(other).pop("_content", None)
+        for name in ("_content", "_lanes"):
+            vars(other).pop(name, None)
         if sample_weight is not None:
             other.sample_weight = sample_weight
         return other
@@ -212,7 +220,7 @@ class DataSet:
 
     def _ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         if len(self.shards) == 1:
-            return [asked(self.shards[0], oracle, weights)]
+            return [asked(self._lanes, oracle, weights)]
         try:
             try:
                 return self._ask_all(oracle, weights)
@@ -226,6 +234,13 @@ class DataSet:
                 f"A parallel oracle pass failed: {type(error).__name__}: {error} Try n_jobs=1, or "
                 "fewer workers if memory ran out."
             ) from error
+
+    @cached_property
+    def _lanes(self) -> Any:
+        """The only shard, or threads that ask its examples side by side."""
+        (shard,) = self.shards
+        n_threads = lanes.n_lanes(shard, self.n_jobs) if self.threads else 1
+        return lanes.Lanes(shard, n_threads) if n_threads > 1 else shard
 
     def _ask_all(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         from joblib import Parallel, delayed

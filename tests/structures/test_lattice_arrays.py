@@ -82,6 +82,12 @@ def test_arrays_answer_as_graphs_do(seed):
                                        mine.score[np.isfinite(mine.score)], atol=1e-9)  # fmt: skip
 
 
+def test_several_right_paths_need_references():
+    X, Y = so.datasets.make_swap_lattices(6, n_features=200, vocabulary=9, seed=0)
+    with pytest.raises(so.errors.InvalidInputError, match=r"paths for 6 lattices.*References"):
+        so.Lattice().fitted(X, Y).encode(X, Y)
+
+
 def test_shards_of_arrays_learn_the_same():
     X, Y = so.datasets.make_swap_lattices(40, n_features=2000, vocabulary=30, seed=1)
     lp8 = so.LPStruct(C=1.0, references="worst")

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import import_module
+from itertools import pairwise
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
@@ -145,6 +146,21 @@ class Shard(ABC):
                 if own[name] is not None:
                     own[name] = own[name][first:stop]
         return part
+
+    def parts(self, edges: Sequence[int]) -> list[Self]:
+        """Return the runs of examples between edges as shards over the same ``base``.
+
+        They are for questions as large as those to the whole: products are chosen as it does.
+        """
+        from structopt.structures.base.input_rows import InputRows
+
+        parts = [self.part(a, b) for a, b in pairwise(edges)]
+        for part in parts:
+            part.few = False
+            for value in vars(part).values():
+                if isinstance(value, InputRows):
+                    value.few = False
+        return parts
 
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, over the same ``base``."""

@@ -33,6 +33,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.datasets.lattice_arrays import LatticeArrays, PathArrays
+from structopt.errors import InvalidInputError
 from structopt.structures.base.given import held_parts
 from structopt.structures.base.packed import PackedStructure, check_decoder
 from structopt.structures.base.sketch import Path as PathSketch
@@ -116,6 +117,11 @@ class Lattice(PackedStructure):
         lattices = self.read(X, start)
         costs = PartCosts.given(self.cost)
         gold = read_paths(lattices, Y) if isinstance(Y, PathArrays) else lattices.paths(Y)
+        if len(gold.ptr) - 1 != lattices.n_examples:
+            raise InvalidInputError(
+                f"There are {len(gold.ptr) - 1} paths for {lattices.n_examples} lattices: where "
+                "several outputs of one are right, use References(Lattice())."
+            )
         return LatticeShard(lattices, gold, costs, self.decoder)
 
     def one(self, x: Any) -> Any:

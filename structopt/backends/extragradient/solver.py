@@ -41,7 +41,6 @@ import scipy.sparse as sp
 from structopt.arrays import Floats
 from structopt.backends.extragradient import weight as weights
 from structopt.backends.extragradient.certificate import Assessment, Check, Quick, Residuals
-from structopt.backends.extragradient.norm import largest
 from structopt.backends.extragradient.outcome import Callback, Iterate, Memory, Solution, Status
 from structopt.backends.extragradient.polish import Point, Polish, copied
 from structopt.backends.extragradient.presolve import Reduction, presolve
@@ -50,6 +49,7 @@ from structopt.backends.extragradient.rays import Rays, proves_infeasible, prove
 from structopt.backends.extragradient.recipe import Recipe, Variant
 from structopt.backends.extragradient.restart import Restart
 from structopt.backends.extragradient.scaling import Scale, parts
+from structopt.backends.extragradient.step import Steps
 from structopt.backends.extragradient.step_kernels import (
     ERROR,
     FIRST,
@@ -64,8 +64,6 @@ from structopt.master.program import Program
 
 EVERY = 40
 """Steps between two looks."""
-SAFETY = {"alternating": 0.998, "korpelevich": 0.9}
-"""Step times |A|: 1 would cycle on u * v."""
 GROWTH = 1e3
 """Fixed-point error, as a multiple of that at the restart, from which on a run has gone astray."""
 
@@ -179,36 +177,23 @@ class _Run:
         self.scaled = s = self.scale.apply(small)
         self.At = sp.csr_array(s.A.T)
         self._advance = alternating if variant == "alternating" else korpelevich
-        self._majoriser = np.asarray(abs(s.P).sum(axis=0)).ravel()
         self.reflection = 1.0 if recipe.reflection else 0.0
         self.residuals = Residuals(small, self.scale)
         self.polish, self.rays = Polish(s, self.At), Rays(s, self.At)
         self.restart, self.restarts, self.looked = Restart(), 0, 0
         self.state = np.zeros(6)
-        self._find_steps(variant, memory, before)
+        self.steps = Steps(s, variant, None if before is None else before.direction)
+        self.state[PRODUCTS] += self.steps.products
+        self.weight = weights.Weight(self._first_weight() if memory is None else memory.weight)
         self._stand_at(start)
 
     # ------------------------------------------------------------------ before the first step
-    def _find_steps(self, variant: Variant, memory: Memory | None, before: Memory | None) -> None:
+    def _first_weight(self) -> float:
         s = self.scaled
-        self.direction = np.zeros(0)
-        if self.paper:
-            frobenius = np.sqrt(2.0 * (s.A.data @ s.A.data + s.P.data @ s.P.data))
-            self.eta = 1.0 / frobenius if frobenius > 0 else 1.0
-            self._majoriser = np.zeros(len(s.q))
-        else:
-            known = None if before is None else before.direction
-            norm, self.direction, products = largest(s.A, known)
-            self.eta = SAFETY[variant] / norm
-            self.state[PRODUCTS] += products
-            if variant == "korpelevich" and s.P.nnz:  # both parts of the operator below 1 together
-                self.eta, self._majoriser = 0.7 * self.eta, 4.0 * self._majoriser
+        if self.recipe.norms or not self.recipe.weight:
+            return 1.0
         cost = float(np.linalg.norm(s.q) + np.linalg.norm(s.l1))
-        right = float(np.linalg.norm(sizes(s.lower, s.upper)))
-        guess = weights.from_norms(cost, right) if self.recipe.weight else 1.0
-        if self.recipe.norms:
-            guess = 1.0
-        self.weight = weights.Weight(guess if memory is None or self.paper else memory.weight)
+        return weights.from_norms(cost, float(np.linalg.norm(sizes(s.lower, s.upper))))
 
     def _stand_at(self, start: Pair) -> None:
         s = self.scaled
@@ -219,13 +204,9 @@ class _Run:
         self._work = np.zeros(len(x)), np.zeros(len(y))
         self._matrices = parts(s.A), parts(self.At), parts(s.P)
         self._costs, self._sides, self._box = (s.q, s.l1), (s.lower, s.upper), (s.lb, s.ub)
-        self._set_steps()
+        self._lengths = self.steps.lengths(self.weight.value)
         self.best_error, self.best = np.inf, (x.copy(), y.copy())
         self.certified: Assessment | None = None
-
-    def _set_steps(self) -> None:
-        omega = self.weight.value
-        self._steps = 1.0 / (omega / self.eta + self._majoriser), self.eta * omega
 
     # ------------------------------------------------------------------ the loop
     def to(
@@ -265,7 +246,7 @@ class _Run:
     def _do(self, count: int) -> None:
         rules = np.array([self.reflection, self.recipe.anchor, *self.eps])
         self._advance(
-            count, self._matrices, self._costs, self._sides, self._box, self._steps, self.z,
+            count, self._matrices, self._costs, self._sides, self._box, self._lengths, self.z,
             self.image, self.anchor, self._work, self.state, rules,
         )  # fmt: skip
 
@@ -318,7 +299,7 @@ class _Run:
                 old[:] = new
         self.state[INNER] = 0.0
         self.restarts += 1
-        self._set_steps()
+        self._lengths = self.steps.lengths(self.weight.value)
 
     def _turn_back(self) -> None:
         """Go back to the best point with less of a reflection."""
@@ -379,7 +360,7 @@ class _Run:
             restarts=self.restarts,
             products=int(self.state[PRODUCTS]),
             seconds=time.perf_counter() - self.began,
-            memory=Memory(self.weight.value, self.direction, self.scale),
+            memory=Memory(self.weight.value, self.steps.direction, self.scale),
             ray=ray,
         )
 

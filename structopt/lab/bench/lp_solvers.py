@@ -20,12 +20,18 @@ _WALL = 3.0  # wall seconds for a CPU second, on a busy machine
 
 @dataclass(frozen=True)
 class Pair:
-    """A point, its multipliers, and what they cost in CPU seconds and iterations."""
+    """A point, its multipliers, and what they cost in CPU seconds and iterations.
+
+    Also the products with A and A', where they are counted, and whether the solver says that it
+    reached its tolerance.
+    """
 
     x: Floats
     y: Floats
     seconds: float
     iterations: int
+    products: int | None = None
+    optimal: bool = True
 
 
 def highs_pdlp(master: Program, limit: float, eps: float) -> Pair:
@@ -78,7 +84,8 @@ def ortools_pdlp(master: Program, limit: float, eps: float) -> Pair:
         answer = alone("structopt.lab.bench.pdlp_run", str(source), str(target), str(eps), wall)
         with np.load(target) as found:
             x, y = found["x"], found["y"]
-    return Pair(_joined(master, x), y, answer["seconds"], answer["iterations"])
+    counted = answer["iterations"], answer["products"]
+    return Pair(_joined(master, x), y, answer["seconds"], *counted, answer["optimal"])
 
 
 def _split(master: Program) -> tuple[Floats, Any, Floats, Floats]:

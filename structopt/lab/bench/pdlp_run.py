@@ -1,7 +1,8 @@
 """OR-tools' PDLP in a process of its own: it cannot be imported beside highspy (1.15, 9.15).
 
 Called as ``python -m structopt.lab.bench.pdlp_run problem.npz answer.npz eps seconds``; prints one
-line of JSON with CPU seconds and iterations, or with what is missing.
+line of JSON with CPU seconds, iterations, products with A and A', and whether it says that it
+reached the tolerance, or with what is missing.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ import scipy.sparse as sp
 def main(source: str, target: str, eps: float, limit: float) -> dict[str, float | str]:
     """Solve the linear programme in ``source`` and write x and y to ``target``."""
     try:
-        from ortools.pdlp import solvers_pb2
+        from ortools.pdlp import solve_log_pb2, solvers_pb2
         from ortools.pdlp.python import pdlp
     except ImportError as error:
         how = "pip install 'structopt-margin[ortools]'"
@@ -45,7 +46,12 @@ def main(source: str, target: str, eps: float, limit: float) -> dict[str, float 
     found = pdlp.primal_dual_hybrid_gradient(program, options)
     seconds = time.process_time() - began
     np.savez(target, x=found.primal_solution, y=found.dual_solution)
-    return {"seconds": seconds, "iterations": int(found.solve_log.iteration_count)}
+    log = found.solve_log
+    passes = log.solution_stats.cumulative_kkt_matrix_passes  # one with A, one with A'
+    return {
+        "seconds": seconds, "iterations": int(log.iteration_count), "products": int(2 * passes),
+        "optimal": log.termination_reason == solve_log_pb2.TERMINATION_REASON_OPTIMAL,
+    }  # fmt: skip
 
 
 if __name__ == "__main__":

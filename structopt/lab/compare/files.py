@@ -46,6 +46,7 @@ SCHEMA: tuple[tuple[str, str], ...] = (
     ("objective", "at the answer"),
     ("lower_bound", "from the multipliers"),
     ("iterations", "in the solver's unit; rounds of training"),
+    ("products", "with A, A' and P, of solvers that count them; of one programme"),
     ("oracle_cpu", "training only, as the next three: CPU seconds, divided as the wall time was"),
     ("lift_cpu", ""),
     ("solve_cpu", ""),

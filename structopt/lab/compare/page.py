@@ -25,7 +25,7 @@ from structopt.report.template import page, plain_number, render
 
 FILTERS = ("set", "problem", "solver", "tolerance", "status")
 COLUMNS = (*FILTERS, "cpu", "error", "primal_residual", "dual_residual", "gap", "objective",
-           "iterations", "digest", "message")  # fmt: skip
+           "iterations", "products", "digest", "message")  # fmt: skip
 _WORDS = (0, 1, 2, 4, 12, 13)
 
 

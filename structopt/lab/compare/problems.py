@@ -139,7 +139,9 @@ class Masters(Problem):
                 break
         assert worst is not None, "a sequence has a master"
         last = {"objective": verdict.objective, "lower_bound": verdict.bound}
-        return _numbers(*worst, total, limit) | last | {"iterations": iterations}
+        return _numbers(*worst, total, limit) | last | {
+            "iterations": iterations, "products": None,
+        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -242,5 +244,5 @@ def _numbers(found: Answer, verdict: Verdict, cpu: float, limit: float) -> Numbe
         "claim": found.claim, "cpu": cpu, "error": verdict.error,
         "primal_residual": verdict.primal_residual, "dual_residual": verdict.dual_residual,
         "gap": verdict.gap, "objective": verdict.objective, "lower_bound": verdict.bound,
-        "iterations": found.iterations, "message": found.message,
+        "iterations": found.iterations, "products": found.products, "message": found.message,
     }  # fmt: skip

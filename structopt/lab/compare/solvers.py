@@ -79,6 +79,8 @@ class Answer:
     cpu : float or None
         CPU seconds that it measured itself, where what surrounds the call should not count.
     message : str
+    products : int or None
+        With A, A' and P, of solvers that count them.
     """
 
     x: Floats
@@ -87,6 +89,7 @@ class Answer:
     iterations: int = 0
     cpu: float | None = None
     message: str = ""
+    products: int | None = None
 
 
 class Solver:
@@ -167,8 +170,8 @@ class OfExtragradient(OfBackend):
             claim, y = "infeasible", y if found.ray is None else found.ray
         elif found.status == "unbounded":
             claim, x = "unbounded", x if found.ray is None else found.ray
-        said = f"{found.status} after {found.iterations} steps, {found.products} products"
-        return Answer(x, y, claim, found.iterations, message=said)
+        said = f"{found.status} after {found.restarts} restarts"
+        return Answer(x, y, claim, found.iterations, message=said, products=found.products)
 
 
 def answer(found: MasterSolution, duals: Floats | None) -> Answer:
@@ -273,7 +276,9 @@ class ORToolsPDLP(Solver):
     def solve(self, program: Program, tolerance: float, time_limit: float) -> Answer:
         """Hand the programme over by a file."""
         found = lp_solvers.ortools_pdlp(program, time_limit, tolerance)
-        return Answer(found.x, found.y, "optimal", found.iterations, found.seconds)
+        claim: Claim = "optimal" if found.optimal else "not converged"
+        pair, steps = (found.x, found.y), found.iterations
+        return Answer(*pair, claim, steps, found.seconds, products=found.products)
 
 
 EXTRA: dict[str, Callable[[], Solver]] = {

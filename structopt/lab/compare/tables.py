@@ -19,6 +19,8 @@ from structopt.lab.compare.stats import (
 from structopt.lab.harness.study import every
 from structopt.lab.harness.table import Table
 
+PRODUCTS = 1000.0
+"""Shift of the mean of products."""
 UNSTEADY = 0.1
 """Variation of the reference's times above which a comparison says so."""
 
@@ -39,6 +41,7 @@ def tables(done: Comparison) -> list[Table]:
     """Return all tables."""
     found = [ranking_table(key, costs) for key, costs in slices(done.rows).items()]
     found += [claims_table(done), status_table(done), tolerance_table(done)]
+    found += products_tables(done)
     found += [cost_table(key, costs) for key, costs in slices(done.rows).items()]
     return found + split_tables(done)
 
@@ -120,6 +123,37 @@ def cost_table(key: tuple[str, float], costs: Costs) -> Table:
 
     rows = tuple((name, *(cell(solver, name) for solver in costs)) for name in names)
     return Table(f"CPU seconds: {key[0]} at {key[1]:g}", ("problem", *costs), rows)
+
+
+def products_tables(done: Comparison) -> list[Table]:
+    """Return what first-order methods need to what all of them solve; nothing of fewer than two."""
+    found = []
+    counting = [row for row in done.rows if row.get("products") is not None]
+    names = {row["solver"] for row in counting}
+    for key, costs in slices(counting).items():
+        both = common(costs)
+        if len(costs) < 2 or not both:
+            continue
+        here = [r for r in counting if (r["set"], r["tolerance"]) == key and r["problem"] in both]
+        spent = {s: [float(r["products"]) for r in here if r["solver"] == s] for s in costs}
+        rows = []
+        for solver, problems in costs.items():
+            solved = sum(cost.solved for cost in problems.values())
+            cpu = [problems[name].seconds for name in both]
+            rows.append((solver, f"{solved}", f"{shifted_mean(spent[solver], PRODUCTS):,.0f}",
+                         f"{sum(spent[solver]):,.0f}", f"{shifted_mean(cpu):.3f}",
+                         f"{sum(cpu):.2f}"))  # fmt: skip
+        found.append(
+            Table(
+                f"Products: {key[0]} at {key[1]:g}",
+                ("solver", "solved", "mean products", "sum", "mean CPU s", "sum"),
+                tuple(rows),
+                (f"Means and sums over the {len(both)} problems that all of "
+                 f"{', '.join(sorted(names))} solved; shifted geometric means (shift "
+                 f"{PRODUCTS:,.0f} and {SHIFT:g} s).",),
+            )
+        )  # fmt: skip
+    return found
 
 
 def split_tables(done: Comparison) -> list[Table]:

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from scipy.sparse.linalg import spsolve
 
 from structopt.arrays import Floats
 
@@ -79,6 +80,11 @@ class Cones:
     def centre(self) -> Floats:
         """Rows well inside the cones."""
         return np.concatenate([_centre(cone) for cone in self.blocks] or [np.zeros(0)])
+
+    @cached_property
+    def dual_centre(self) -> Floats:
+        """Multipliers well inside the dual cones."""
+        return np.asarray(spsolve(sp.csc_array(self.dual_map), self.centre))
 
     @cached_property
     def dual_map(self) -> Any:

@@ -72,6 +72,10 @@ COMMANDS = {
         "lab.bench.l1:L1Bench",
         "every way to learn an l1-regularised network (needs STRUCTOPT_DATA)",
     ),
+    "bench slacks": (
+        "lab.bench.slacks:SlacksBench",
+        "n slacks, groups that share one, one slack: rounds, cuts, CPU",
+    ),
     "bench path": ("lab.bench.path:PathBench", "ten values of C as a path and one by one"),
     "bench formulations": (
         "lab.bench.formulations:FormulationBench",

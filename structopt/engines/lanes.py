@@ -1,6 +1,6 @@
 r"""A pass over one shard by several threads: runs of its examples are asked side by side.
 
-The runs are views of one shard (:meth:`~structopt.structures.base.shard.Shard.parts`), so nothing
+The runs are views of one shard (:meth:`~structopt.structures.base.shard.Shard.runs`), so nothing
 is held twice, and every example is answered by the same compiled code. Sparse inputs give the same
 answers to the last digit however many threads there are; of dense ones BLAS may round the products
 of fewer rows another way.
@@ -45,7 +45,7 @@ class Lanes:
     def __init__(self, shard: Shard, n_threads: int) -> None:
         self.shard = shard
         edges = np.linspace(0, shard.n_examples, n_threads + 1).astype(int).tolist()
-        self._parts = shard.parts(edges)
+        self._parts = shard.runs(edges)
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every example of the shard."""

@@ -25,9 +25,10 @@ class M3N(Formulation):
     C : float
         Inverse strength of the regulariser; ``inf`` leaves it out, and the best lower bound is then
         0 unless the method is cutting planes.
-    slacks : {"n", "one", "shards"} or int
+    slacks : {"auto", "n", "one", "shards"} or int
         One slack an example, one for all, or one a group of examples: so many groups, or the shards
-        of the data (the same optimum; fewer and denser cuts, more rounds).
+        of the data (the same optimum; fewer and denser cuts, more rounds). "auto" is "n" where the
+        data are in this process, and groups where they are not.
     constraints : callable, optional
         Takes the CVXPY weight variable and returns constraints that the answer keeps;
         :class:`~structopt.Fixed` freezes weights.
@@ -58,7 +59,7 @@ class M3N(Formulation):
         self,
         C: PositiveOrInfinite = 1.0,
         *,
-        slacks: SlackGroups = "n",
+        slacks: SlackGroups = "auto",
         constraints: WeightConstraints | None = None,
         w0: Any = None,
     ) -> None:

@@ -28,8 +28,26 @@ from structopt.arrays import Ints
 from structopt.errors import InvalidInputError
 from structopt.parameters import Count
 
-SlackGroups = Literal["n", "one", "shards"] | Count
+SlackGroups = Literal["auto", "n", "one", "shards"] | Count
 """One slack an example, one for all, one a shard of the data, or so many groups."""
+
+_EACH = 8
+"""Examples a group at least, where groups are chosen: fewer save little."""
+_ENTRIES = 2**22
+"""Entries that the cuts of a round may have, 48 MiB, where their rows come from elsewhere."""
+
+
+def chosen(n_examples: int, n_features: int, n_shards: int) -> int:
+    """Return in how many groups data that live elsewhere share slacks by ``slacks="auto"``.
+
+    Data in this process have n slacks: these need the fewest rounds, and their cuts refer to the
+    data. From elsewhere every cut brings a row of its own, so there are as many as memory and the
+    journey allow; more groups need fewer passes.
+
+    >>> chosen(20_000, 4_000, 8), chosen(20_000, 8_000_000, 8), chosen(20, 10, 4)
+    (1048, 8, 4)
+    """
+    return max(n_shards, min(n_examples // _EACH, _ENTRIES // max(1, n_features)), 1)
 
 
 def group_of(
@@ -38,9 +56,10 @@ def group_of(
     """Return the group of every example; None where each has a slack of its own.
 
     Groups are runs of neighbours. ``starts`` are the first examples of the shards, and the end of
-    the last; without shards all examples are one. ``True`` means one group, ``False`` none.
+    the last; without shards all examples are one. ``True`` means one group, ``False`` none, and so
+    does "auto", which who knows where the data are replaces by what is :func:`chosen`.
     """
-    if groups == "n" or groups is False:
+    if groups in ("n", "auto") or groups is False:
         return None
     if groups == "shards":
         edges = np.array([0, n_examples]) if starts is None else np.unique(starts)
@@ -51,7 +70,7 @@ def group_of(
         edges = np.linspace(0, n_examples, count + 1).astype(np.int64)
     else:
         raise InvalidInputError(
-            f"Slacks are shared by 'n' (nobody), 'one' group, 'shards' or a number of groups >= 1; "
-            f"got {groups!r}."
+            "Slacks are shared by 'n' (nobody), 'one' group, 'shards', a number of groups >= 1, or "
+            f"'auto'; got {groups!r}."
         )
     return np.repeat(np.arange(len(edges) - 1), np.diff(edges))

@@ -66,7 +66,7 @@ class StructRMM(StructSVM):
         *,
         B_fraction: Positive | None = None,
         rescale: Literal["unit", "margin", "slack"] = "unit",
-        slacks: SlackGroups = "n",
+        slacks: SlackGroups = "auto",
         constraints: WeightConstraints | None = None,
         w0: Any = None,
     ) -> None:

@@ -31,9 +31,10 @@ class StructSVM(Formulation):
         Weight of the mean slack.
     rescale : {"unit", "margin", "slack"}
         A margin of 1 for every wrong output, margin rescaling, or slack rescaling.
-    slacks : {"n", "one", "shards"} or int
+    slacks : {"auto", "n", "one", "shards"} or int
         One slack an example, one for all, or one a group of examples: so many groups, or the shards
-        of the data (the same optimum; fewer and denser cuts, more rounds).
+        of the data (the same optimum; fewer and denser cuts, more rounds). "auto" is "n" where the
+        data are in this process, and groups where they are not.
     constraints : callable, optional
         Takes the CVXPY weight variable and returns constraints that the answer keeps;
         :class:`~structopt.Fixed` freezes weights.
@@ -67,7 +68,7 @@ class StructSVM(Formulation):
         C: Positive = 1.0,
         *,
         rescale: Literal["unit", "margin", "slack"] = "unit",
-        slacks: SlackGroups = "n",
+        slacks: SlackGroups = "auto",
         constraints: WeightConstraints | None = None,
         w0: Any = None,
     ) -> None:

@@ -35,7 +35,7 @@ from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
-from structopt.formulations.slack_groups import SlackGroups, group_of
+from structopt.formulations.slack_groups import SlackGroups, chosen, group_of
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
 from structopt.master.declared_checks import check_bounds, check_declared, check_rows
@@ -64,6 +64,8 @@ class RestrictedMaster(Declared):
         Returns (feature, label) of each weight.
     starts : array of int, optional
         Where the data's shards begin, and the end of the last.
+    elsewhere : bool
+        Whether the data live in other processes or on disk, and every cut brings a row of its own.
     """
 
     program: Program
@@ -79,8 +81,9 @@ class RestrictedMaster(Declared):
         nonnegative: Ints | None = None,
         names: Callable[[], list[tuple[str, str]] | None] = lambda: None,
         starts: Ints | None = None,
+        elsewhere: bool = False,
     ) -> None:
-        self._names, self._starts = names, starts
+        self._names, self._starts, self._elsewhere = names, starts, elsewhere
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
         self._base = base
@@ -130,7 +133,7 @@ class RestrictedMaster(Declared):
         weighted sum: ``cut.of(xi)`` divides by the weight. The slack of a group is that of the
         sum of its examples, for families with the same groups, ``m.cuts(rule, joint=groups)``.
         """
-        group = group_of(groups, self.n_examples, self._starts)
+        group = self._group_of(groups)
         if group is not None:
             xi = cp.Variable(int(group[-1]) + 1, nonneg=True, name="xi")
             self._slacks.append(xi)
@@ -142,6 +145,12 @@ class RestrictedMaster(Declared):
             self._slack_scale[xi.id] = scale
         self._slacks.append(xi)
         return xi
+
+    def _group_of(self, groups: SlackGroups | bool) -> Ints | None:
+        if groups == "auto" and self._elsewhere:
+            n_shards = 1 if self._starts is None else len(self._starts) - 1
+            groups = chosen(self.n_examples, self.n_features, n_shards)
+        return group_of(groups, self.n_examples, self._starts)
 
     def slack(self) -> Any:
         """Return a new variable with one slack for all examples, for joint families."""
@@ -174,7 +183,7 @@ class RestrictedMaster(Declared):
                 "Declare a cut family as m.cuts(rule) or m.cuts(oracle, rule), with a rule like "
                 "lambda cut: cut.delta @ w >= cut.loss - cut.of(xi)."
             )
-        group = group_of(joint, self.n_examples, self._starts)
+        group = self._group_of(joint)
         family = Family(rule, *oracle, group=group)
         if where is not None:
             family.where = np.asarray(where, dtype=bool)

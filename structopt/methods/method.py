@@ -385,6 +385,7 @@ class Method(ABC):
             nonnegative=self.structure.nonnegative_weights(),
             names=self.structure.feature_names,
             starts=self.data.starts,
+            elsewhere=self.data.base is None,
         )
         self.formulation.master(master)
         return master

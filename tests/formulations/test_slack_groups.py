@@ -7,6 +7,7 @@ import pytest
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.slack_groups import group_of
+from structopt.master.declare import RestrictedMaster
 from structopt.testing.full_problem import FullProblem
 from structopt.testing.problems import small_chain, small_classes
 
@@ -177,6 +178,17 @@ def test_groups_that_are_none_are_refused(groups):
         so.CuttingPlane(case.structure, so.M3N(slacks=groups), data_of(case))
     with pytest.raises(InvalidInputError):
         group_of(groups, 5)
+
+
+def test_auto_is_n_slacks_in_this_process_and_groups_elsewhere():
+    declared = {}
+    for elsewhere in (False, True):
+        master = RestrictedMaster(100, 10, starts=np.array([0, 50, 100]), elsewhere=elsewhere)
+        so.M3N().master(master)
+        master.compile()
+        declared[elsewhere] = master.families[0].group
+    assert declared[False] is None
+    np.testing.assert_array_equal(declared[True], group_of(12, 100))
 
 
 def test_groups_cover_all_examples():

@@ -10,6 +10,7 @@ from structopt.cli import commands as cli
 from structopt.errors import BackendError, InvalidInputError, MissingDataError
 from structopt.lab.bench import extragradient, letters, master_sizes, masters
 from structopt.lab.bench.path import PathBench
+from structopt.lab.bench.slacks import SlacksBench
 from structopt.lab.bench.tagging import make_tagging
 from structopt.lab.harness.machine import Machine
 from structopt.lab.harness.runner import run
@@ -286,6 +287,17 @@ def test_a_failing_process_is_a_typed_error(monkeypatch, tmp_path):
 def test_letters_arguments():
     with pytest.raises(InvalidInputError, match="folds is one of"):
         letters.LettersBench("2-3")
+
+
+# ---------------------------------------------------------------------- shared slacks
+def test_groups_of_slacks_are_measured(tmp_path):
+    command = "bench slacks --invented 12 --groups n 3 one 50 --repeats 1 --out"
+    assert cli.main([*command.split(), str(tmp_path)]) == 0
+    page = (tmp_path / "bench-slacks.md").read_text(encoding="utf-8")
+    assert all(f"| {k} |" in page for k in ("n", "3", "one"))
+    assert "| 50 |" not in page  # there are not so many examples
+    with pytest.raises(InvalidInputError, match="'some'"):
+        SlacksBench(["some"], invented=4).cells()
 
 
 # ---------------------------------------------------------------------- paths

@@ -147,7 +147,7 @@ class Shard(ABC):
                     own[name] = own[name][first:stop]
         return part
 
-    def parts(self, edges: Sequence[int]) -> list[Self]:
+    def runs(self, edges: Sequence[int]) -> list[Self]:
         """Return the runs of examples between edges as shards over the same ``base``.
 
         They are for questions as large as those to the whole: products are chosen as it does.

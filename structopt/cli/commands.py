@@ -110,6 +110,10 @@ COMMANDS = {
         "lab.bench.decisions:DecisionBench",
         "predict, then optimise: certified SPO+ beside PyEPO, InvOpt and regression",
     ),
+    "bench rare-items": (
+        "lab.bench.rare_items:RareItemsBench",
+        "rare classes: trained for error rate, F1, break-even, precision at 10 and AUC",
+    ),
     "bench translation-scale": (
         "lab.bench.translation_scale:TranslationScaleBench",
         "LP (8) on lattices in the shape of LP-Struct's second experiment, as many as you say",

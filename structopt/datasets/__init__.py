@@ -46,6 +46,7 @@ from structopt.datasets.swde import WebPage, load_swde, read_swde
 from structopt.datasets.synthetic import ChainCRF, chain_crf, make_chain_crf, make_classes
 from structopt.datasets.treebank import Treebank, make_treebank, read_brackets
 from structopt.datasets.web_pages import label_nodes, parse_page
+from structopt.datasets.zigzags import make_zigzags
 
 __all__ = [
     "ChainCRF",
@@ -100,6 +101,7 @@ __all__ = [
     "make_swap_lattices",
     "make_treebank",
     "make_typos",
+    "make_zigzags",
     "parse_page",
     "read_brackets",
     "read_columns",

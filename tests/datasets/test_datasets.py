@@ -227,3 +227,12 @@ def test_missing_file_says_what_to_put_where(monkeypatch, tmp_path):
 def test_old_names_of_arguments_say_the_new_ones(call, message):
     with pytest.raises(InvalidInputError, match=message):
         call()
+
+
+def test_turns_alternate_but_for_slips():
+    X, Y = datasets.make_zigzags(3, length=21, slip=0.0, noise=0.0, seed=4)
+    for x, y in zip(X, Y, strict=True):
+        assert y[::2] == ["straight"] * 11
+        assert all(a != b for a, b in zip(y[1::2], y[3::2], strict=False))
+        codes = [("left", "right", "straight").index(step) for step in y]
+        np.testing.assert_array_equal(x, np.eye(3, 4)[codes] + np.eye(4)[3])

@@ -1,8 +1,11 @@
 """The comparison of learners of decisions runs, and says who is not installed."""
 
 import numpy as np
+import pytest
 
+from structopt.errors import MissingDependencyError, StructoptError
 from structopt.lab.bench import decisions, decisions_run
+from structopt.lab.harness.process import Companion
 from structopt.lab.harness.runner import run
 
 
@@ -76,3 +79,23 @@ def test_a_peer_returns_weights(monkeypatch, tmp_path):
     _, table = decisions_run.invopt(given)
     assert table.shape == (40, 6)
     assert np.any(table != 0)
+
+
+def test_a_companion_answers_line_by_line_and_ends(monkeypatch, tmp_path):
+    (tmp_path / "parrot.py").write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    if line == 'end\\n': sys.exit(3)\n"
+        "    bad = {'error': 'MissingDependencyError', 'message': 'no torch'}\n"
+        "    print(json.dumps(bad if line == 'bad\\n' else {'said': line.strip()}), flush=True)\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    parrot = Companion("parrot")
+    assert [parrot.ask(word)["said"] for word in ("a", "b")] == ["a", "b"]
+    with pytest.raises(MissingDependencyError, match="no torch"):
+        parrot.ask("bad")
+    with pytest.raises(StructoptError, match="parrot ended with code 3"):
+        parrot.ask("end")
+    with pytest.raises(StructoptError, match="ended with code 3"):
+        parrot.ask("a")
+    parrot.close()

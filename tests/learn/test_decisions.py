@@ -191,6 +191,10 @@ LOOP = so.decisions.ShortestPaths([(0, 1), (1, 0), (1, 2)], 0, 2)
         (partial(learn, np.ones((12, 3, 2)), COSTS), "each of 7 parts"),
         (partial(learn, X, None), "fit\\(X, decisions"),
         (partial(learn, X, COSTS, "grid"), "decisions is a str"),
+        (
+            partial(learn, X, COSTS, so.BooleanProgram(lambda x, z: [], np.atleast_2d)),
+            r"so.decisions.LinearProgram\(lambda y",
+        ),
         (partial(learn, X, COSTS, target="prices"), "target must be"),
         (
             partial(learn, X, np.tile([1.0, -2.0, 1.0], (12, 1)), LOOP),

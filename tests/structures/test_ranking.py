@@ -19,6 +19,7 @@ LOSSES = {
     "gain": so.losses.NDCG(),
     "gain at 2": so.losses.NDCG(k=2),
     "at 2": so.losses.PrecisionAt(2),
+    "break-even": so.losses.PrecisionAt(None),
 }
 
 

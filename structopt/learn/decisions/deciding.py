@@ -19,6 +19,7 @@ from structopt.structures.base.given import nothing_agrees
 from structopt.structures.base.structure import check_lengths
 from structopt.structures.decision.base import DecisionSet, as_rows
 from structopt.structures.decision.paths import ShortestPaths
+from structopt.structures.program.structure import BooleanProgram
 
 
 class Decider:
@@ -86,6 +87,11 @@ def as_set(given: Any) -> DecisionSet:
         return given
     if isinstance(given, nx.Graph):
         return ShortestPaths(given)
+    if isinstance(given, BooleanProgram):
+        raise InvalidInputError(
+            "decisions is a BooleanProgram, whose constraints depend on each input: give those "
+            "that hold for all, as so.decisions.LinearProgram(lambda y: [...], n_parts)."
+        )
     raise InvalidInputError(
         f"decisions is a {type(given).__name__}: give a set of so.decisions (GridPaths, "
         "ShortestPaths, Assignments, Knapsack, SpanningTrees, Tours, LinearProgram, Listed), or a "

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -156,7 +156,7 @@ def measured(scores: Floats, y: Any) -> dict[str, float]:
 
 def _structure(who: str, positives: int) -> Any:
     """Return what is trained for a measure."""
-    made = {
+    made: dict[str, Callable[[], Any]] = {
         "error rate": lambda: Subset(ErrorRate()),
         "F1": lambda: Subset(FScore()),
         "break-even": lambda: Subset(Precision(), size=positives),

@@ -19,7 +19,7 @@ PlainForm(oracle=structopt.loss_augmented, cost=array([3., 3.]), curvature=0.5)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import cvxpy as cp
 import numpy as np
@@ -56,6 +56,51 @@ class PlainForm:
 
 def plain_form(master: RestrictedMaster) -> PlainForm | str:
     """Return the form of a declared master, or why it is not surely this one."""
+    found = _terms(master)
+    if isinstance(found, str):
+        return found
+    if found.l1:
+        return f"its objective has the term norm1({master.declared_variables[0]})"
+    if not (0.0 < found.curvature < np.inf and 0.0 < found.price < np.inf):
+        return f"its objective is {found.curvature:g} / 2 |w|^2 + {found.price:g} sum of slacks"
+    oracle = _oracle(master)
+    if isinstance(oracle, str):
+        return oracle
+    return PlainForm(oracle, found.price * master.sample_weight, found.curvature)
+
+
+def rests_at_zero(master: RestrictedMaster) -> bool:
+    """Return whether surely every weight that no input multiplies is 0, and none has a name.
+
+    So it is with a ridge and an l1 norm of all weights alike, and rules about ``w . delta`` alone:
+    the programme over the other weights is the same one.
+
+    >>> import cvxpy as cp
+    >>> def declared(regulariser):
+    ...     m = RestrictedMaster(n_examples=2, n_features=3)
+    ...     w, xi = m.weights(), m.slacks()
+    ...     m.minimize(regulariser(w) + cp.sum(xi))
+    ...     m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+    ...     return m
+    >>> rests_at_zero(declared(cp.norm1)), rests_at_zero(declared(lambda w: cp.norm1(w[:2])))
+    (True, False)
+    """
+    found = _terms(master)
+    if isinstance(found, str) or min(found.curvature, found.l1) < 0.0:
+        return False
+    return found.curvature + found.l1 > 0.0 and not isinstance(_oracle(master), str)
+
+
+class _Terms(NamedTuple):
+    """The objective ``curvature/2 |w|^2 + l1 |w|_1 + price sum_i xi_i``."""
+
+    curvature: float
+    l1: float
+    price: float
+
+
+def _terms(master: RestrictedMaster) -> _Terms | str:
+    """Return what an objective is a sum of, or why it is not surely that."""
     if master.declared_constraints:
         return "there are constraints"
     if master.declared_objective.parameters():
@@ -66,34 +111,28 @@ def plain_form(master: RestrictedMaster) -> PlainForm | str:
     weights, slacks = master.declared_variables
     if weights is None or len(slacks) != 1:
         return "it has not one slack an example"
-    found = _objective(master.declared_objective, weights, slacks[0])
-    if isinstance(found, str):
-        return found
-    curvature, price = found
-    try:
-        oracle = _asked(family, weights, slacks[0])
-    except Exception as error:  # a rule may do anything NumPy can; the compiler decides
-        said = " ".join(str(error).split()) or type(error).__name__
-        return f"its rule is not plain ({said})"
-    if isinstance(oracle, str):
-        return oracle
-    return PlainForm(oracle, price * master.sample_weight, curvature)
-
-
-def _objective(objective: Any, weights: Any, slack: Any) -> tuple[float, float] | str:
-    """Return p and the price of a slack."""
-    curvature = price = 0.0
-    for factor, term in summands(objective):
+    curvature = l1 = price = 0.0
+    for factor, term in summands(master.declared_objective):
         square = square_argument(term)
         if square is not None and square[1] is weights:
             curvature += 2.0 * factor * square[0]
-        elif isinstance(term, Sum) and term.axis is None and term.args[0] is slack:
+        elif isinstance(term, cp.norm1) and term.axis is None and term.args[0] is weights:
+            l1 += factor
+        elif isinstance(term, Sum) and term.axis is None and term.args[0] is slacks[0]:
             price += factor
         else:
             return f"its objective has the term {term}"
-    if not (0.0 < curvature < np.inf and 0.0 < price < np.inf):
-        return f"its objective is {curvature:g} / 2 |w|^2 + {price:g} sum of slacks"
-    return curvature, price
+    return _Terms(curvature, l1, price)
+
+
+def _oracle(master: RestrictedMaster) -> Oracle | str:
+    """Return the oracle that the one family asks, or why its rule is not plain."""
+    weights, slacks = master.declared_variables
+    try:
+        return _asked(master.families[0], weights, slacks[0])
+    except Exception as error:  # a rule may do anything NumPy can; the compiler decides
+        said = " ".join(str(error).split()) or type(error).__name__
+        return f"its rule is not plain ({said})"
 
 
 def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:

@@ -55,6 +55,7 @@ class ArborescenceShard(Shard):
         Whether arcs may not cross.
     """
 
+    inputs_in = "rows"
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "arcs": ("rows", "head", "dependent", "cost"),
         "tokens": ("gold", "known"),

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, base_matrix
+from structopt.arrays import Floats, Ints, base_matrix
 from structopt.structures.base.parts_kernels import part_scores, sparse_scores
 
 MAX_DENSITY = 1 / 3
@@ -91,6 +91,27 @@ class InputRows:
         part._base, part._rows = self._base, (ends[own.start : own.stop + 1], *numbers)
         part._dense = None if self._dense is None else self._dense[own]
         return part
+
+    def renumbered(self, place: Ints, width: int) -> InputRows:
+        """Return the rows with column j as ``place[j]`` of ``width``; other rows of base stay.
+
+        ``place`` keeps the order of the columns that occur.
+
+        >>> rows = InputRows.of(sp.csr_array(np.array([[0.0, 1.0, 0.0, 2.0]])))
+        >>> rows.renumbered(np.array([0, 0, 0, 1]), 2).matrix.toarray()
+        array([[1., 2.]])
+        """
+        base, n = self.base, len(self)
+        stop = int(base.indptr[n])
+        indices = base.indices.copy()
+        indices[:stop] = place[indices[:stop]]
+        wide = max(width, int(indices[stop:].max(initial=-1)) + 1)
+        other = sp.csr_array((base.data, indices, base.indptr), shape=(base.shape[0], wide))
+        fewer = object.__new__(InputRows)
+        fewer.n_inputs, fewer.first, fewer.few = width, 0, False
+        fewer._base, fewer._dense = other, None
+        fewer._rows = (other.indptr[: n + 1], other.indices, other.data)
+        return fewer
 
     @property
     def matrix(self) -> Any:

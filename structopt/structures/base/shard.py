@@ -91,6 +91,10 @@ class Shard(ABC):
     each: ClassVar[tuple[str, ...]] = ()
     """The attributes with one entry an example."""
 
+    inputs_in: ClassVar[str | None] = None
+    """The attribute that holds all rows of inputs, where weights are one block as long as these are
+    wide (one a label, where there are labels), and then those that no input multiplies."""
+
     n_examples: int
     start: int = 0
     few: bool = False
@@ -106,6 +110,15 @@ class Shard(ABC):
     @abstractmethod
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of ``outputs[which]`` over ``base``."""
+
+    def renumbered(self, place: Ints, width: int) -> Self:
+        """Return the same examples with input j as input ``place[j]`` of ``width``."""
+        assert self.inputs_in is not None, "rows of inputs"
+        other = forget(copy.copy(self))
+        rows = getattr(self, self.inputs_in).renumbered(place, width)
+        setattr(other, self.inputs_in, rows)
+        vars(other)["base"] = rows.base
+        return other
 
     def within(self, weights: Floats, held: Any) -> tuple[Any, Any]:
         """Return every example's best output that has the parts given in ``held``.

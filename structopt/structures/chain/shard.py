@@ -80,6 +80,7 @@ class ChainShard(LabelledShard):
         gold.
     """
 
+    inputs_in = "tokens"
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "offsets": ("tokens", "gold", "cost", "known")
     }

@@ -55,6 +55,7 @@ class HierarchyShard(LabelledShard):
         What a wrong label costs, or each label; by default the class weight of gold.
     """
 
+    inputs_in = "nodes"
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "offsets": ("nodes", "gold", "cost", "known", "allowed", "parent", "order", "kind")
     }

@@ -40,6 +40,8 @@ class LatticeShard(Shard):
     decoder : {"compiled", "networkx"}
     """
 
+    inputs_in = "rows"
+
     def __init__(
         self, lattices: Lattices, gold: Paths, costs: PartCosts, decoder: str = "compiled"
     ) -> None:

@@ -43,6 +43,7 @@ class MatchingShard(VectorShard):
     decoder : {"compiled", "networkx"}
     """
 
+    inputs_in = "rows"
     each = ("pairs", "searches", "paid")
 
     def __init__(

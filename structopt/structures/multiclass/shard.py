@@ -49,6 +49,7 @@ class MulticlassShard(LabelledShard):
         What a wrong label costs, or each label; by default the class weight of gold.
     """
 
+    inputs_in = "rows"
     each = ("rows", "gold", "cost", "known")
 
     def __init__(

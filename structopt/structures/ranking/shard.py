@@ -40,6 +40,7 @@ class RankingShard(Shard):
         Number of the first example in messages.
     """
 
+    inputs_in = "items"
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "offsets": ("items", "relevance", "gold", "balanced")
     }

@@ -45,6 +45,7 @@ class SecondOrderShard(LabelledShard):
     decoder : {"compiled", "networkx"}
     """
 
+    inputs_in = "tokens"
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {
         "offsets": ("tokens", "gold", "cost", "known")
     }

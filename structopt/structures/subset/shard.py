@@ -45,6 +45,7 @@ class SetShard(Shard):
         Number of the first example in messages.
     """
 
+    inputs_in = "rows"
     along: ClassVar[Mapping[str, tuple[str, ...]]] = {"offsets": ("rows", "gold", "right")}
     told: bool = True
     """Whether gold is known; if not, it holds nothing (prediction)."""
@@ -178,14 +179,15 @@ class LabelSetShard(SetShard):
     each = ("rows",)
 
     def _scores(self, weights: Floats) -> Floats:
-        rows, n = self.rows, self._n_labels
+        rows, n = self.rows, self.n_labels
         checked = weights if rows.few else check_weights(weights, rows.n_inputs * n)
         return rows.scores(checked, n).ravel()
 
     def _places(self, items: Ints) -> tuple[Ints, Ints]:
-        example, label = np.divmod(items, self._n_labels)
+        example, label = np.divmod(items, self.n_labels)
         return example + self.rows.first, label * self.rows.n_inputs
 
     @property
-    def _n_labels(self) -> int:
+    def n_labels(self) -> int:
+        """How many labels there are."""
         return int(self.offsets[1] - self.offsets[0])

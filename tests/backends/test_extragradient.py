@@ -184,6 +184,30 @@ def test_wrong_options_and_cones_are_refused():
         cp.Problem(cp.Minimize(cp.norm2(x)), [x >= 1]).solve(solver=so.ExtragradientSolver())
 
 
+@pytest.mark.parametrize(
+    "option", [{"tol": np.nan}, {"eps": -1.0}, {"max_iters": 0}, {"time_limit": "soon"}]
+)
+def test_numbers_with_which_nothing_would_end_are_refused(option):
+    x = cp.Variable(2)
+    with pytest.raises(cp.SolverError, match="must be a number"):
+        cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1]).solve(
+            solver=so.ExtragradientSolver(), **option
+        )
+
+
+def test_options_by_cvxpy_s_names_and_what_solver_stats_tell():
+    rng = np.random.default_rng(0)
+    A, x = rng.normal(size=(10, 20)), cp.Variable(20)
+    p = cp.Problem(cp.Minimize(cp.norm1(x)), [A @ x == A @ np.ones(20)])
+    p.solve(solver=so.ExtragradientSolver(), eps=1e-9, max_iters=10**6, time_limit_secs=60.0)
+    stats = p.solver_stats
+    assert stats.solver_name == "STRUCTOPT_EXTRAGRADIENT"
+    assert 0.0 < stats.solve_time < 60.0
+    assert stats.num_iters == stats.extra_stats.iterations > 0
+    assert stats.extra_stats.error <= 1e-9
+    assert stats.extra_stats.products >= 2 * stats.num_iters
+
+
 def test_verbose_tells_through_cvxpy_s_log(caplog):
     x = cp.Variable(2)
     p = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1, cp.sum(x) >= 3])

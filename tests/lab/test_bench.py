@@ -145,7 +145,7 @@ def test_masters_need_a_repetition():
 
 
 # ---------------------------------------------------------------------- sizes of masters
-TAGGING = master_sizes.Size(12, 20, 3, 1.0)
+TAGGING = master_sizes.Tagging(12, 20, 3, 1.0)
 
 
 def test_master_sizes_command(monkeypatch, tmp_path, capsys):
@@ -158,6 +158,7 @@ def test_master_sizes_command(monkeypatch, tmp_path, capsys):
     assert set(found) - {"OR-tools PDLP"} == set(master_sizes.SOLVERS) - {"OR-tools PDLP"}
     assert found["simplex"] < 1e-9
     assert found["ours"] <= 1e-6
+    assert (tmp_path / "bench-master-sizes.svg").read_text(encoding="utf-8").count("<svg") == 1
 
 
 def test_master_sizes_without_ortools(monkeypatch):
@@ -181,12 +182,12 @@ def test_master_sizes_names_the_size_from_which_ours_wins():
     fast, slow = (dict.fromkeys(master_sizes.GAPS, (seconds, 1)) for seconds in (1.0, 2.0))
     times = {"ours": (slow, fast, fast, {}), "simplex": (fast, slow, slow, fast)}
     rows = [
-        {"master": k, "C": C, "solver": name, "reached": times[name][k]}
-        for k, C in enumerate((1.0, 1.0, 10.0, 10.0))
+        {"master": k, "series": series, "solver": name, "reached": times[name][k]}
+        for k, series in enumerate("aabb")
         for name in times
     ]
-    assert master_sizes.wins(rows, 1.0, 1e-2) == 1
-    assert master_sizes.wins(rows, 10.0, 1e-2) is None
+    assert master_sizes.wins(rows, "a", 1e-2) == 1
+    assert master_sizes.wins(rows, "b", 1e-2) is None
 
 
 # ---------------------------------------------------------------------- extragradient

@@ -281,6 +281,14 @@ def test_masters_are_warm_for_a_live_backend():
     assert live["kind"] == "LP sequence"
 
 
+@pytest.mark.parametrize("name", ["M3N, digit words", "StructRMM, digits"])
+def test_extragradient_promises_masters_what_is_checked(name):
+    formulation, data = MASTERS[name]
+    problem = recorded("masters", formulation(), data(True), masters=3)
+    done = compare([problem], ["extragradient"], tolerances=[1e-3, 1e-6])
+    assert [row["status"] for row in done.rows] == ["solved", "solved"]
+
+
 def test_training_needs_a_backend_and_no_fitted_structure():
     X, y = so.datasets.make_classes(30, seed=0)
     given = {"classes": (so.Multiclass(), X, y)}
@@ -358,6 +366,10 @@ def test_a_contradiction_is_seen():
     assert "CONTRADICT" in " ".join(remarks(Comparison(rows)))
     mixed = [row("x", "a", 1.0, objective=1.0), row("y", "a", 1.0, "infeasible", objective=None)]
     assert not Comparison(mixed).agree
+    loose = [row("x", "a", 1.0, objective=1.0, tolerance=tol) for tol in (1e-3, 1e-6)]
+    loose.append(row("y", "a", 1.0, objective=1.1, tolerance=1e-3))
+    assert Comparison(loose).contradictions == {"a": 1e-3}  # residuals of 1e-3 may hide that
+    assert "a (at 0.001)" in " ".join(remarks(Comparison(loose)))
 
 
 def test_an_unsteady_machine_is_told():

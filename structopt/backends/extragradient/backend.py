@@ -1,10 +1,10 @@
 r"""Our own first-order method: linear and quadratic masters without a factorisation.
 
 The method of :mod:`structopt.backends.extragradient.solver`, certified by the masters' own judge
-(:mod:`.judge`). A round starts from the last point, the new multipliers 0, with the scaling, the
-primal weight and the singular vector (and so the step) of the round before. Work and memory are
-those of the rows themselves: two products with A a step. A presolve would change the rows from
-round to round and is left out.
+(:mod:`.judge`), or, with ``promise="residuals"``, by what CVXPY's solvers promise. A round starts
+from the last point, the new multipliers 0, with the scaling, the primal weight and the singular
+vector (and so the step) of the round before. Work and memory are those of the rows themselves: two
+products with A a step. A presolve would change the rows from round to round and is left out.
 
 ``variant="paper"`` hands on the iterate itself (lines 2 and 11 of Algorithm 2), raises the slacks
 to the rows that are new (line 5), gives those multipliers 0 (line 6) and starts the first round at
@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.sparse as sp
@@ -54,6 +54,8 @@ _STATUS: dict[str, Status] = {
     "infeasible": "infeasible",
     "unbounded": "unbounded",
 }
+Promise = Literal["gap", "residuals"]
+
 _FLOOR = 1e-6
 """Objective below which the gap counts as absolute: masters are judged by their relative gap."""
 
@@ -73,6 +75,11 @@ class ExtragradientBackend(RebuiltBackend):
     eps1, eps2 : float, optional
         Tolerances of the paper's rule: relative movement of both halves, difference of the
         objectives. Default: the tolerance of the solve.
+    promise : {"gap", "residuals"}
+        What a tolerance is a tolerance of: the certified gap of the objective, which is what a
+        cutting-plane run needs and leaves x within about its root of the solution
+        (:class:`~structopt.backends.extragradient.judge.Judge`); or the largest of gap, primal and
+        dual residual (:class:`~structopt.backends.extragradient.certificate.Residuals`).
     every : int
         Steps between two looks at the gap.
     callback : callable, optional
@@ -93,11 +100,14 @@ class ExtragradientBackend(RebuiltBackend):
         max_iter: int = 200_000,
         eps1: float | None = None,
         eps2: float | None = None,
+        promise: Promise = "gap",
         every: int = EVERY,
         callback: Callback | None = None,
     ) -> None:
+        if promise not in get_args(Promise):
+            raise InvalidInputError(f"promise is 'gap' or 'residuals', not {promise!r}.")
         self.variant, self.without, self.max_iter = variant, without, max_iter
-        self.eps1, self.eps2 = eps1, eps2
+        self.eps1, self.eps2, self.promise = eps1, eps2, promise
         self.every, self.callback = every, callback
 
     def start(self, master: Compiled) -> None:
@@ -132,7 +142,7 @@ class ExtragradientBackend(RebuiltBackend):
             self._memory, self._solved = found.memory, len(form.lower)
         message = (
             f"Extragradient: {found.status.replace('_', ' ')} after {found.iterations} steps, "
-            f"certified gap {found.error:.1e}. {found.reason}"
+            f"certified error {found.error:.1e}. {found.reason}"
         )
         return Outcome(status, found.x, found.y, found.iterations, message.strip())
 
@@ -149,7 +159,7 @@ class ExtragradientBackend(RebuiltBackend):
             without=sorted({*self.without, "presolve"}),
             start=start,
             memory=self._memory,
-            check=lambda problem: Judge(problem, _FLOOR),
+            check=None if self.promise == "residuals" else lambda p: Judge(p, _FLOOR),
             eps=(eps1, eps2),
             every=self.every,
             callback=self.callback,

@@ -140,7 +140,7 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
             raise SolverError(
                 f"Extragradient has no option {unknown[0]!r}; it has {sorted(self.get_params())}."
             )
-        options["tolerance"] = options.pop("tol")
+        options["tolerance"] = _valid(options).pop("tol")
         problem = _problem(data)
         if verbose:
             table = Table(s.LOGGER.info, problem, options["callback"])
@@ -196,6 +196,18 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         if found is None or (len(found.x), len(found.y)) != shape:
             return None, None
         return (found.x, found.y), found.memory
+
+
+def _valid(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the options, or refuse numbers with which a solve would never end or never begin."""
+    for name, least in (("tol", 0.0), ("max_iter", 1), ("every", 1), ("time_limit", 0.0)):
+        value = options[name]
+        if value is None and name == "time_limit":
+            continue
+        number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+        if not number or not value >= least:
+            raise SolverError(f"{name} must be a number from {least:g} on; got {value!r}.")
+    return options
 
 
 def _problem(data: Any) -> Program:

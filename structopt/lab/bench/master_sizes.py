@@ -1,11 +1,10 @@
 r"""Extragradient against simplex, interior point and PDLP on the same masters of growing size.
 
-LP-Struct with free weights on tagging data: the cuts with which a run to a certified gap of 1% ends
-make a master, which every competitor then solves from nothing, in turns. There is a series of
-masters for strong regularisation (C = 1: few weights, many cuts in use) and one for weak (C = 10).
-Measured is the CPU time until a pair (x, y) has a *certified* relative gap of 1e-2, 1e-4 and 1e-6:
-slacks raised, multipliers scaled (:mod:`structopt.backends.extragradient.judge`), the same judge
-for all.
+The masters are those of :mod:`.master_series`: LP-Struct on tagging data with strong and with weak
+regularisation, on MedPost and on lattices, and L1-M3N. Every competitor solves each from nothing,
+in turns. Measured is the CPU time until a pair (x, y) has a *certified* relative gap of 1e-2, 1e-4
+and 1e-6: slacks raised, multipliers scaled (:mod:`structopt.backends.extragradient.judge`), the
+same judge for all.
 
 * ours and the paper's variant are watched while they run;
 * simplex and interior point know no half-way: the time of their one run counts for every gap;
@@ -13,7 +12,7 @@ for all.
   thousandth, if the certified gap is missed; only the run that reached it counts.
 
 >>> from structopt.lab.harness.runner import run
->>> bench = MasterSizesBench(solvers=["ours"], sizes=[Size(12, 20, 3, 1.0)])
+>>> bench = MasterSizesBench(solvers=["ours"], sizes=[Tagging(12, 20, 3, 1.0)])
 >>> run(bench, bench.cells()).rows[0]["reached"].keys() == {1e-2, 1e-4, 1e-6}
 True
 """
@@ -30,33 +29,39 @@ from structopt.backends.extragradient.judge import Judge
 from structopt.backends.extragradient.outcome import Iterate
 from structopt.backends.extragradient.recipe import Variant
 from structopt.backends.extragradient.solver import solve
-from structopt.errors import StructoptError
 from structopt.lab.bench import lp_solvers
-from structopt.lab.bench.tagging import make_tagging
+from structopt.lab.bench.master_series import Case, Lattices, MedPost, SparseTagging, Tagging
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
-from structopt.lab.harness.study import Cell, Row, every, turns, where
+from structopt.lab.harness.drawing import drawn, new_figure
+from structopt.lab.harness.machine import Machine
+from structopt.lab.harness.output import write_files
+from structopt.lab.harness.study import Cell, Row, every, known, turns, where
 from structopt.lab.harness.table import Table
 from structopt.master.program import Program
+from structopt.report.draw.theme import OKABE_ITO
 
 GAPS = (1e-2, 1e-4, 1e-6)
 _FLOOR = 1e-6  # as in the backend: the gap is relative
 
 
-@dataclass(frozen=True)
-class Size:
-    """What a master is learned from, and the C of its formulation."""
-
-    n_sentences: int
-    n_words: int
-    n_labels: int
-    C: float
-
-
-QUICK = (Size(25, 20, 4, 1.0), Size(60, 30, 5, 1.0))
+QUICK: tuple[Case, ...] = (Tagging(25, 20, 4, 1.0), Tagging(60, 30, 5, 1.0))
 _GROWING = ((100, 25, 6), (300, 75, 8), (900, 225, 10), (2700, 675, 12), (8100, 2025, 14))
-FULL = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[:3])
-LARGE = tuple(Size(*size, C) for C in (1.0, 10.0) for size in _GROWING[3:])
+_MEDPOST = (30, 100, 300, 1000, 3000)
+_LATTICES = ((300, 200, 20_000), (1000, 600, 60_000), (3000, 2000, 200_000),
+             (10_000, 6000, 600_000), (30_000, 20_000, 2_000_000))  # fmt: skip
+
+
+def _series(which: slice) -> tuple[Case, ...]:
+    return (
+        *(Tagging(*size, C) for C in (1.0, 10.0) for size in _GROWING[which]),
+        *(SparseTagging(*size, 1.0) for size in _GROWING[which]),
+        *(MedPost(size, 1.0) for size in _MEDPOST[which]),
+        *(Lattices(*size, 1.0) for size in _LATTICES[which]),
+    )
+
+
+FULL, LARGE = _series(slice(0, 3)), _series(slice(3, 5))
 
 
 @dataclass
@@ -66,13 +71,13 @@ class MasterSizesBench(Bench):
     Parameters
     ----------
     quick, large : bool
-        Small masters; larger ones, by ours and simplex only.
+        Small masters; larger ones, by ours, simplex and interior point only.
     time_limit : float
         CPU seconds (60; 1 if quick) that a solver may spend on one master and gap. Those that only
         know wall time get three times as much of that.
     solvers : sequence of str
         Of :data:`SOLVERS`.
-    sizes : sequence of Size
+    sizes : sequence of Case
         Other masters.
     """
 
@@ -80,15 +85,21 @@ class MasterSizesBench(Bench):
 
     quick: bool = arguments.quick("small masters: seconds", one_of="size")
     large: bool = arguments.argument(
-        False, "larger masters, ours and simplex only: an hour", one_of="size"
+        False, "larger masters, ours, simplex and interior point only: hours", one_of="size"
     )
     time_limit: float | None = arguments.limit(None, "60; with --quick 1")
-    solvers: Sequence[str] = ()
-    sizes: Sequence[Size] = ()
+    solvers: Sequence[str] = arguments.argument(
+        (), "only these, of ours, paper, simplex, ipm, HiGHS PDLP, OR-tools PDLP", nargs="+",
+        metavar="NAME",
+    )  # fmt: skip
+    sizes: Sequence[Case] = ()
 
     def __post_init__(self) -> None:
         self.sizes = self.sizes or (QUICK if self.quick else LARGE if self.large else FULL)
-        self.solvers = self.solvers or (("ours", "simplex") if self.large else tuple(SOLVERS))
+        known(self.solvers, SOLVERS, "solver")
+        self.solvers = self.solvers or (
+            ("ours", "simplex", "ipm") if self.large else tuple(SOLVERS)
+        )
         self._limit = self.time_limit or (1.0 if self.quick else 60.0)
         self._masters: dict[int, Program] = {}
 
@@ -103,18 +114,26 @@ class MasterSizesBench(Bench):
     def warm_up(self, cell: Cell) -> None:
         """Compile, and learn the master."""
         if not self._masters:
-            small = _master(Size(6, 10, 3, 1.0))
+            small = Tagging(6, 10, 3, 1.0).master()
             for variant in ("paper", "alternating"):
                 _watched(small, 1.0, variant)
         if cell["master"] not in self._masters:
-            self._masters[cell["master"]] = _master(self.sizes[cell["master"]])
+            self._masters[cell["master"]] = self.sizes[cell["master"]].master()
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Solve one master."""
         master = self._masters[cell["master"]]
         found = SOLVERS[cell["solver"]](master, self._limit)
-        size = {"C": self.sizes[cell["master"]].C, "shape": master.A.shape}
+        size = {"series": self.sizes[cell["master"]].series, "shape": master.A.shape}
         return {"reached": found.reached, "best": found.best, "late": found.late, **size}
+
+    def leave(self, rows: Sequence[Row], command: str, machine: Machine) -> None:
+        """Draw the figure beside the tables."""
+        if self.out is not None and rows:
+            figure = drawing(rows)
+            write_files(
+                self.out, {f"{self.name}.{kind}": drawn(figure, kind) for kind in ("png", "svg")}
+            )
 
     def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
         """Return one row for each master and solver."""
@@ -125,15 +144,15 @@ class MasterSizesBench(Bench):
             cuts, columns = row["shape"]
             lines.append(
                 (
-                    f"C = {row['C']:g}, {cuts:,} x {columns:,}, {row['solver']}",
+                    f"{row['series']}, {cuts:,} x {columns:,}, {row['solver']}",
                     *(f"{t[0]:.2f}" if t else missed for t in times),
                     *(f"{t[1]:,}" if t else "-" for t in times),
                     f"{row['best']:.1e}",
                 )
             )
         return [Table(
-            "LP-Struct masters from nothing",
-            ("C, cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6",
+            "Masters from nothing",
+            ("series, cuts x columns, solver", "CPU s to 1e-2", "to 1e-4", "to 1e-6",
              "iterations to 1e-2", "iterations to 1e-4", "iterations to 1e-6", "best gap"),
             tuple(lines),
             (
@@ -144,11 +163,11 @@ class MasterSizesBench(Bench):
         )]  # fmt: skip
 
 
-def wins(rows: Sequence[Row], C: float, gap: float) -> int | None:
-    """Return the first master, if any, from which on ours beats simplex at this C and gap."""
+def wins(rows: Sequence[Row], series: str, gap: float, rival: str = "simplex") -> int | None:
+    """Return the first master, if any, from which on ours beats a rival in a series at a gap."""
     first = None
-    for number in every(where(rows, C=C), "master"):
-        mine, other = (_seconds(rows, number, name, gap) for name in ("ours", "simplex"))
+    for number in every(where(rows, series=series), "master"):
+        mine, other = (_seconds(rows, number, name, gap) for name in ("ours", rival))
         if mine >= other:
             first = None
         elif first is None:
@@ -166,39 +185,44 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
     if not {"ours", "simplex"} <= set(solvers):
         return []
     found = []
-    for C in every(rows, "C"):
-        largest = max(every(where(rows, C=C), "master"))
+    for series in every(rows, "series"):
+        largest = max(every(where(rows, series=series), "master"))
         for gap in GAPS:
-            number = wins(rows, C, gap)
+            number = wins(rows, series, gap)
             verdict = "simplex is faster on the largest master"
             if all(math.isinf(_seconds(rows, largest, name, gap)) for name in solvers):
                 verdict = "nobody gets there on the largest master"
             elif number is not None:
                 cuts = where(rows, master=number)[0]["shape"][0]
                 verdict = f"ours is faster than simplex from {cuts:,} cuts on"
-            found.append(f"At C = {C:g} and a gap of {gap:g}, {verdict}.")
+            found.append(f"{series}, at a gap of {gap:g}: {verdict}.")
     return found
 
 
-def _master(size: Size) -> Program:
-    """Return the master with which a run to a gap of 1% ends."""
-    from structopt.backends.extragradient.backend import ExtragradientBackend
-    from structopt.engines.dataset import DataSet
-    from structopt.formulations.lp_struct import LPStruct
-    from structopt.methods.cutting_plane import CuttingPlane
-    from structopt.structures.chain.structure import Chain
-
-    X, Y = make_tagging(size.n_sentences, n_words=size.n_words, n_labels=size.n_labels)
-    structure = Chain(labels=range(size.n_labels)).fitted(X, Y)
-    formulation = LPStruct(C=size.C, nonnegative=False)
-    run = CuttingPlane(structure, formulation, DataSet.of(structure, X, Y), tol=1e-2)
-    certificate = run.solve().certificate
-    if not certificate.certified:
-        raise StructoptError(f"The run that makes the master is not certified: {certificate}.")
-    backend = ExtragradientBackend()
-    backend.start(run.master)
-    backend.append(run.master.pool.cuts)
-    return backend.problem()
+def drawing(rows: Sequence[Row]) -> Any:
+    """Return the CPU seconds of all solvers by the number of cuts, a panel a series."""
+    series = every(rows, "series")
+    across = min(3, len(series))
+    down = math.ceil(len(series) / across)
+    figure = new_figure(3.6 * across, 3.0 * down)
+    axes = figure.subplots(down, across, squeeze=False).ravel()
+    lines = [(name, gap) for name in every(rows, "solver")
+             for gap in (GAPS if name == "ours" else GAPS[-1:])]  # fmt: skip
+    for ax, name in zip(axes, series, strict=False):
+        here = where(rows, series=name)
+        for k, (solver, gap) in enumerate(lines):
+            points = sorted(
+                (row["shape"][0], row["reached"][gap][0])
+                for row in where(here, solver=solver) if gap in row["reached"]
+            )  # fmt: skip
+            label = f"{solver}, {gap:g}" if solver == "ours" else solver
+            cuts, seconds = [p[0] for p in points], [p[1] for p in points]
+            ax.plot(cuts, seconds, "o-", color=OKABE_ITO[k % len(OKABE_ITO)], ms=3, label=label)
+        ax.set(xscale="log", yscale="log", title=name, xlabel="cuts", ylabel="CPU s")
+    for ax in axes[len(series) :]:
+        ax.set_axis_off()
+    axes[0].legend(fontsize=7)
+    return figure
 
 
 # ---------------------------------------------------------------------- solvers

@@ -11,7 +11,13 @@ from rich.console import Console
 from structopt.errors import InvalidInputError
 from structopt.lab.compare.compare import Comparison, compare
 from structopt.lab.compare.stats import slices
-from structopt.lab.compare.tables import claims_table, ranking_table, remarks, status_table
+from structopt.lab.compare.tables import (
+    TIGHT,
+    claims_table,
+    ranking_table,
+    remarks,
+    status_table,
+)
 from structopt.lab.harness import arguments
 from structopt.lab.harness.terminal import FAILED, INTERRUPTED, show, watching, written
 
@@ -68,7 +74,7 @@ class Compare(arguments.Command):
         written(done.write(self.out), console)
         if done.interrupted:
             return INTERRUPTED
-        return 0 if done.agree else FAILED
+        return FAILED if any(tol <= TIGHT for tol in done.contradictions.values()) else 0
 
     def _run(self) -> Comparison:
         with watching("compare") as watch:

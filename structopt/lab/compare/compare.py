@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -91,25 +92,27 @@ class Comparison:
         return float(times.std(ddof=1) / times.mean()) if len(times) > 1 else float("nan")
 
     @cached_property
-    def agree(self) -> bool:
-        """Whether on no problem two verified answers contradict each other."""
+    def contradictions(self) -> dict[str, float]:
+        """Problems with verified answers that differ, and the tightest tolerance where they do.
+
+        Objectives may differ by ten tolerances. Where a tolerance is loose, residuals of its size
+        leave more than that open; and a problem can be proved infeasible and have a point within
+        it. At a tight one something is wrong.
+        """
         found: dict[tuple[str, str], list[Row]] = {}
         for row in self.rows:
             if row["status"] in SOLVED:
                 found.setdefault((row["set"], row["problem"]), []).append(row)
-        for rows in found.values():
-            if len({row["status"] for row in rows}) > 1:
-                return False
-            values = [(row["objective"], row["tolerance"]) for row in rows
-                      if row["status"] == "solved"]  # fmt: skip
-            for value, tol in values:
-                # a relative gap of tol on either side, residuals of that size beside it
-                if any(
-                    abs(value - other) > 10.0 * (tol + t) * (1.0 + abs(value) + abs(other))
-                    for other, t in values
-                ):
-                    return False
-        return True
+        differ = {
+            name: min((_apart(a, b) for a in rows for b in rows), default=math.inf)
+            for (_, name), rows in found.items()
+        }
+        return {name: tol for name, tol in differ.items() if tol < math.inf}
+
+    @property
+    def agree(self) -> bool:
+        """Whether on no problem two verified answers contradict each other."""
+        return not self.contradictions
 
     def write(self, folder: str | os.PathLike[str]) -> list[Path]:
         """Write tables, figures and the page into a folder; return the files."""
@@ -294,6 +297,18 @@ class Attempts(Study):
             return numbers | where
         how = "failed" if ended.how == "error" else ended.how
         return {"status": how, "claim": "", "message": ended.message, **where}
+
+
+def _apart(one: Row, two: Row) -> float:
+    """Return the looser of the tolerances of two answers that differ, infinity if they do not."""
+    tol, other = one["tolerance"], two["tolerance"]
+    if one["status"] == two["status"] == "solved":
+        a, b = one["objective"], two["objective"]
+        # a relative gap of tol on either side, residuals of that size beside it
+        differ = abs(a - b) > 10.0 * (tol + other) * (1.0 + abs(a) + abs(b))
+    else:
+        differ = one["status"] != two["status"]
+    return float(max(tol, other)) if differ else math.inf
 
 
 def _is_number(value: Any) -> bool:

@@ -37,6 +37,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
+from structopt.backends.extragradient.backend import ExtragradientBackend
 from structopt.backends.extragradient.solver import solve as extragradient
 from structopt.backends.highs import HiGHS
 from structopt.errors import InvalidInputError
@@ -150,10 +151,14 @@ class OfBackend(Solver):
 
 
 class OfExtragradient(OfBackend):
-    """Our extragradient: programmes by the solver, with its presolve and its check of residuals.
+    """Our extragradient: programmes by the solver with its presolve, masters by its backend.
 
-    Its backend promises masters an objective within the tolerance, which is less.
+    Both promise what is checked here; unless asked, the backend promises masters an objective
+    within the tolerance, which is less.
     """
+
+    def __init__(self) -> None:
+        super().__init__(ExtragradientBackend(promise="residuals"))
 
     def solve(self, program: Program, tolerance: float, time_limit: float) -> Answer:
         """Solve from nothing, within CPU seconds."""
@@ -331,7 +336,7 @@ def _made(name: str, solver: Any) -> Solver:
         if where in EXTRA:
             return EXTRA[where]()
         if where in registry.names():
-            return OfExtragradient(where) if where == "extragradient" else OfBackend(where)
+            return OfExtragradient() if where == "extragradient" else OfBackend(where)
         if where in every():
             return OfCVXPY(where)
         raise InvalidInputError(

@@ -21,6 +21,8 @@ from structopt.lab.harness.table import Table
 
 PRODUCTS = 1000.0
 """Shift of the mean of products."""
+TIGHT = 1e-5
+"""Tolerance up to which verified answers that differ are a fault and not what they were asked."""
 UNSTEADY = 0.1
 """Variation of the reference's times above which a comparison says so."""
 
@@ -180,13 +182,24 @@ def remarks(done: Comparison) -> list[str]:
             f"The reference problem was timed {len(done.references)} times; its CPU seconds vary "
             f"by {100 * done.variation:.1f}%.{steady}"
         )
-    said.append(
-        "No two verified answers contradict each other." if done.agree
-        else "VERIFIED ANSWERS CONTRADICT EACH OTHER: the tolerance is too loose to compare them."
-    )  # fmt: skip
+    said += _contradictions(done)
     said += [f"Left out: {reason}" for reason in done.left_out]
     if done.interrupted:
         said.append("Interrupted: the same command goes on from here.")
+    return said
+
+
+def _contradictions(done: Comparison) -> list[str]:
+    if done.agree:
+        return ["No two verified answers contradict each other."]
+    tight = [name for name, tol in done.contradictions.items() if tol <= TIGHT]
+    loose = [f"{name} (at {tol:g})" for name, tol in done.contradictions.items() if tol > TIGHT]
+    said = [f"VERIFIED ANSWERS CONTRADICT EACH OTHER on {', '.join(tight)}."] if tight else []
+    if loose:
+        said.append(
+            f"VERIFIED ANSWERS CONTRADICT EACH OTHER on {', '.join(loose)}: residuals of that size "
+            "leave the objective, or whether there is a feasible point, open."
+        )
     return said
 
 

@@ -36,6 +36,7 @@ from structopt.formulations.struct_rmm import StructRMM as StructRMM
 from structopt.formulations.m3n import M3N as M3N
 from structopt.formulations.l1_m3n import L1M3N as L1M3N
 from structopt.formulations.l1_ball_m3n import L1BallM3N as L1BallM3N
+from structopt.formulations.l2_ball_m3n import L2BallM3N as L2BallM3N
 from structopt.formulations.adaptive_m3n import AdaptiveM3N as AdaptiveM3N
 from structopt.formulations.laplace_m3n import LaplaceM3N as LaplaceM3N
 from structopt.formulations.lp_struct import LPStruct as LPStruct
@@ -55,6 +56,8 @@ from structopt.methods.frank_wolfe.method import FrankWolfe as FrankWolfe
 from structopt.methods.subgradient.method import Subgradient as Subgradient
 from structopt.methods.saddle.extragradient import SaddleExtragradient as SaddleExtragradient
 from structopt.methods.saddle.bregman import Bregman as Bregman
+from structopt.methods.saddle.dual_extragradient import DualExtragradient as DualExtragradient
+from structopt.methods.saddle.exponentiated_gradient import ExponentiatedGradient as ExponentiatedGradient
 from structopt.methods.saddle.compact import Compact as Compact
 from structopt.methods.em import EM as EM
 from structopt.methods.online.perceptron import Perceptron as Perceptron

@@ -22,8 +22,9 @@ class EarlyStopping:
     ----------
     X_val, Y_val : sequences
         Validation data.
-    patience : int
-        Rounds without an improvement after which the run stops.
+    patience : int or None
+        Rounds without an improvement after which the run stops. None only looks: the run goes on
+        to its own end, whatever that is, and returns the weights that had the best score.
     min_improvement : float
         What a score must be better by to count.
 
@@ -50,10 +51,10 @@ class EarlyStopping:
     """
 
     def __init__(
-        self, X_val: Any, Y_val: Any, *, patience: int = 5, min_improvement: float = 0.0
+        self, X_val: Any, Y_val: Any, *, patience: int | None = 5, min_improvement: float = 0.0
     ) -> None:
-        if patience < 1:
-            raise InvalidInputError(f"patience is {patience}; it must be at least 1.")
+        if patience is not None and patience < 1:
+            raise InvalidInputError(f"patience is {patience}; it must be at least 1, or None.")
         self.X_val, self.Y_val = X_val, Y_val
         self.patience, self.min_improvement = patience, min_improvement
         self._forget()
@@ -83,15 +84,17 @@ class EarlyStopping:
         if self.scores[-1] > self.best_score + self.min_improvement:
             self.best_score, self.best_round = self.scores[-1], len(self.scores)
             self._best = here._replace(weights=here.weights.copy())
-        self._stopped = len(self.scores) - self.best_round >= self.patience
+        waited = len(self.scores) - self.best_round
+        self._stopped = self.patience is not None and waited >= self.patience
         return self._stopped
 
     def kept(self) -> tuple[Iterate, str] | None:
-        """Return the best weights, if this callback stopped the run."""
-        if not self._stopped or self._best is None:
+        """Return the best weights, if this callback stopped the run or only looks."""
+        looks = self.patience is None
+        if not (self._stopped or looks) or self._best is None:
             return None
         note = (
-            f"stopped early: the weights of round {self.best_round}, which score "
-            f"{self.best_score:.4g} on validation data"
+            f"{'chosen' if looks else 'stopped early'}: the weights of round {self.best_round}, "
+            f"which score {self.best_score:.4g} on validation data"
         )
         return self._best, note

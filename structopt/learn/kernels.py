@@ -39,7 +39,7 @@ class KernelMachine(Predictor):
     ----------
     structure : Multiclass or Chain
     formulation : Formulation
-        Half a squared norm plus hinges: ``M3N``, ``StructSVM``.
+        Half a squared norm plus hinges: ``M3N``, ``StructSVM``; ``StructRMM`` with its bounds.
     kernel : {"linear", "polynomial", "rbf"} or callable (X, Y) -> matrix
     degree, gamma, coef0
         ``(gamma x.y + coef0)^degree`` and ``exp(-gamma |x - y|^2)``; gamma None is 1 / inputs.

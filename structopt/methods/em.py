@@ -29,6 +29,7 @@ from structopt.backends.ascent.backend import Ascent
 from structopt.backends.base import MasterSolution
 from structopt.engines.dataset import DataSet
 from structopt.errors import IncompatibleError
+from structopt.formulations.adaptive_m3n import AdaptiveM3N
 from structopt.formulations.base import Formulation
 from structopt.formulations.scale_mixture import ScaleMixture
 from structopt.formulations.scaled_m3n import ScaledM3N
@@ -37,7 +38,7 @@ from structopt.master.form import other_than_hinges
 from structopt.master.separation import Separation
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.methods.state import State
-from structopt.parameters import Seed
+from structopt.parameters import Count, Seed
 from structopt.run.events import relative
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
@@ -45,7 +46,7 @@ from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.base.structure import Structure
 
 # Constants were chosen on OCR100: 100 words, L1M3N at C = 0.1, 1, 10 and 100.
-_RELAX = {"relaxed": 1.8, "(4)": 1.0, "(6)": 2.0}
+_RELAX = {"relaxed": 1.8, "(4)": 1.0, "(6)": 2.0, "paper": 2.0}
 """How far the scales move in log s; at C = 1 it takes 721 / 706 / 647 rounds to a gap of 1e-3 with
 1.5 / 1.8 / 1.9."""
 _INNER, _SWEEPS, _STEPS = 0.03, 10, 30
@@ -62,6 +63,9 @@ _SETTLE = 10
 as many as came before."""
 _OFF = 1e-150
 """The scale of a weight that is switched off."""
+_SOLVED, _NOTHING = 1e-4, 1e-4
+"""As printed: the relative gap at which (5) counts as solved (the paper has no number), and the
+scale tau below which a weight is 0 (section 5.3.1)."""
 _PATIENCE = 500
 """Rounds without a gap smaller by 1% after which a run counts as stalled."""
 
@@ -84,10 +88,14 @@ class EM(CuttingPlane):
         See :class:`~structopt.Method`.
     formulation : ScaleMixture
         L1M3N, AdaptiveM3N, LaplaceM3N, or any other whose regulariser is a minimum over scales.
-    update : {"relaxed", "(4)", "(6)"}
+    update : {"relaxed", "(4)", "(6)", "paper"}
         How far scales move: beyond their best values (theta = 1.8), to them (theta = 1; for
         AdaptiveM3N the paper's update (4)), or to their mirror image (theta = 2; the paper's update
-        (6), replaced by (4) in a round after one that did not lower the objective).
+        (6), replaced by (4) in a round after one that did not lower the objective). "paper" is
+        Algorithm 3 as printed, for AdaptiveM3N: tau = 1 at first, each M3N (5) solved, then (6)
+        whatever it does to the objective, and weights whose tau is below 1e-4 are 0 at the end.
+    iterations : int
+        T, the M3Ns that update="paper" solves; its run ends with the last.
     random_state : int, optional
         Seed of the order of visits; None is 0.
     warm_start : Result or State, optional
@@ -133,12 +141,16 @@ class EM(CuttingPlane):
         formulation: Formulation,
         data: DataSet,
         *,
-        update: Literal["relaxed", "(4)", "(6)"] = "relaxed",
+        update: Literal["relaxed", "(4)", "(6)", "paper"] = "relaxed",
+        iterations: Count = 15,
         random_state: Seed | None = None,
         warm_start: Result | State | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
-        self.update = update
+        self.update, self.iterations = update, iterations
+        self._printed, self._left = update == "paper", iterations
+        self._own_dual = -np.inf  # of the M3N at the present scales
+        self._solution: tuple[Floats, Floats] | None = None  # of the last one solved, and its tau
         self._scales: Floats | None = None
         self._smoothing, self._value = np.inf, np.inf
         self._settling, self._settled = 0, False
@@ -155,6 +167,9 @@ class EM(CuttingPlane):
             **limits,
         )
         self._pace.tolerance = _INNER
+        if self._printed:
+            self._scales = np.full(data.n_features, 0.5)  # tau = 1
+            self.backend.rescale(self._scales)
 
     # ------------------------------------------------------------------ the parts of a round
     def _solve_master(self) -> MasterSolution:
@@ -173,6 +188,9 @@ class EM(CuttingPlane):
         """Raise the lower bound by the multipliers of this round and by averages."""
         below = self._below
         priced = below.lagrangian.price(self.master.pool.cuts, solution.cut_duals, None)
+        if self._scales is not None:
+            pull = priced.pull[self.master.weight_columns]
+            self._own_dual = priced.gain - 0.5 * float(self._scales @ (pull * pull))
         below.averages.add(priced, 1.0)
         for p in (priced, *below.averages.means()):
             bound = self.formulation.lower_bound(p.gain, p.pull[self.master.weight_columns])
@@ -185,6 +203,9 @@ class EM(CuttingPlane):
 
     def _tune(self, added: int, value: float, *, accurate: bool) -> None:
         """Move the scales, and solve the next M3N to a share of the gap."""
+        if self._printed:
+            self._go_on_as_printed(value)
+            return
         if not self._settled:
             self._rescale(self._here.weights, value)
         gap = np.clip(relative(self._primal, self._dual), 0.0, 1.0)
@@ -194,6 +215,20 @@ class EM(CuttingPlane):
         """Return how many weights the model has once zeros are set."""
         model = self._weights if self._settled else self._here.weights
         return int(np.count_nonzero(model))
+
+    def _go_on_as_printed(self, value: float) -> None:
+        """Go on with (5) until it is solved; then do (6)."""
+        weights, scales = self._here.weights, self._scales
+        assert scales is not None
+        paid = 0.5 * float(np.sum(weights * weights / scales))
+        own = value - self.formulation.regulariser(weights) + paid
+        if own - self._own_dual > _SOLVED * max(own, 1e-300):
+            self._pace.tolerance = max(0.1 * _SOLVED, 0.3 * relative(own, self._own_dual))
+            return
+        self._solution, self._left = (weights.copy(), 2.0 * scales), self._left - 1
+        if self._left:
+            self._scales = np.maximum(self.formulation.scales(weights, scales, 2.0), _OFF)
+            self.backend.rescale(self._scales)
 
     def _rescale(self, weights: Floats, value: float) -> None:
         """Move the scales towards their best values at these weights."""
@@ -235,6 +270,8 @@ class EM(CuttingPlane):
 
     # ------------------------------------------------------------------ the end
     def _finished(self) -> bool:
+        if self._printed:
+            return False
         if super()._done():
             self._settle(self._here.weights, self._here.value)
         return self._settled
@@ -279,15 +316,25 @@ class EM(CuttingPlane):
         return max(self._primal, share, self._dual + self.limits.abs_tol)
 
     def _done(self) -> bool:
-        return self._settled and super()._done()
+        ended = self._left == 0 if self._printed else self._settled
+        return ended and super()._done()
 
     def _stalled(self) -> bool:
+        if self._printed:
+            return self._left == 0
         gap = self._primal - self._dual
         if gap < 0.99 * self._smallest:
             self._smallest, self._smallest_at = gap, len(self.history)
         return len(self.history) - self._smallest_at >= _PATIENCE
 
     def _result(self, status: Stop) -> Result:
+        if self._printed:
+            if self._solution is not None:  # the last, not the best
+                x, (weights, tau) = np.zeros(self.master.size), self._solution
+                x[self.master.weight_columns] = np.where(tau < _NOTHING, 0.0, weights)
+                self._primal = self._evaluate(x).value
+                self._weights = x[self.master.weight_columns]
+            return super()._result(status)
         if status != "interrupted" and self.history and not self._settled:
             if super()._done():  # out of budget while settling
                 status = "optimal"
@@ -313,6 +360,11 @@ class EM(CuttingPlane):
             raise IncompatibleError(
                 f"The method {self.name!r} learns free weights; "
                 f"{type(self.structure).__name__} keeps some >= 0: use method='cutting-plane'."
+            )
+        if self._printed and not isinstance(wanted, AdaptiveM3N):
+            raise IncompatibleError(
+                "Algorithm 3 as printed (update='paper') solves AdaptiveM3N; for "
+                f"{type(wanted).__name__} use update='relaxed'."
             )
         wanted.check()
         n, weight = self.data.n_examples, self.data.sample_weight

@@ -79,7 +79,10 @@ class Watcher(Protocol):
         """Hear of a run that begins; ``method.iterate()`` is where each round leads."""
 
     def kept(self) -> tuple[Iterate, str] | None:
-        """Return what a run that this callback stopped returns, and a note for its certificate."""
+        """Return what the run returns, and a note for its certificate.
+
+        That is for a run that this callback stopped, or that no callback stops; None leaves it be.
+        """
 
     def __call__(self, record: Round) -> bool | None:
         """Hear of a round; True stops the run."""
@@ -345,7 +348,8 @@ class Method(ABC):
 
     def _result(self, status: Stop) -> Result:
         best, note = Iterate(self._weights, self._primal, self._residual), self._note()
-        if status == "early_stopping" and (kept := self._chosen()) is not None:
+        chooses = status == "early_stopping" or not self._told
+        if chooses and (kept := self._chosen()) is not None:
             best, note = kept[0], "; ".join(filter(None, (kept[1], note)))
         unsaved = "" if self._checkpoint is None else self._checkpoint.trouble
         certificate = Certificate(

@@ -25,7 +25,8 @@ def names() -> list[str]:
 
     >>> names()
     ['cutting-plane', 'block-ascent', 'working-sets', 'frank-wolfe', 'subgradient', 'extragradient',
-     'bregman', 'compact', 'em', 'perceptron', 'mira']
+     'bregman', 'dual-extragradient', 'exponentiated-gradient', 'compact', 'em', 'perceptron',
+     'mira']
     """
     return [entry.key for entry in of_kind("method")]
 

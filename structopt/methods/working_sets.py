@@ -34,7 +34,7 @@ from structopt.parameters import Positive, Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result
-from structopt.structures.base.shard import excess_of
+from structopt.structures.base.shard import asked, excess_of
 from structopt.structures.base.structure import Structure
 
 _EXACT = 1e-9
@@ -169,7 +169,7 @@ class WorkingSets(CuttingPlane):
         """Return the answer of example i to one family's oracle, lifted, and who directs it."""
         family, program = self.master.families[number], self.master.program
         weights = np.ascontiguousarray(x[program.asked_about(number)])
-        answers = self.data.single(i).ask(family.oracle, weights)
+        answers = asked(self.data.single(i), family.oracle, weights)
         loss, told = answers.loss, bool(np.isfinite(answers.score[0]))
         cuts = Cuts(
             np.full(1, number), np.full(1, i), loss, family.oracle.margin(loss),

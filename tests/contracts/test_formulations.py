@@ -17,6 +17,7 @@ MORE = {
     "M3N": [{"slacks": 2}],
     "StructRMM": [{"B": 0.7}, {"B_fraction": 0.5}],
     "L1BallM3N": [{"radius": 0.8}],
+    "L2BallM3N": [{"radius": 0.8}],
     "LaplaceM3N": [{"lam": 4.0}],
 }
 # in one process and of one shard these are slacks="auto" and slacks="one"

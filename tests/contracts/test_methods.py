@@ -49,6 +49,8 @@ LEARNS = {
     "em": ["l1", "adaptive"],
     "extragradient": ["m3n"],
     "bregman": ["m3n"],
+    "dual-extragradient": ["m3n"],
+    "exponentiated-gradient": ["m3n"],
     "compact": ["m3n"],
 }
 CASES = [(method, kind, {}) for method, kinds in LEARNS.items() for kind in kinds]

@@ -169,3 +169,44 @@ def test_a_machine_does_what_every_model_does(tmp_path):
     assert (tmp_path / "run.html").read_text().startswith("<!")
     with pytest.raises(so.errors.IncompatibleError, match="training inputs"):
         model.save(tmp_path / "model")
+
+
+# ---------------------------------------------------------------------- StructRMM's dual (3)
+@pytest.mark.parametrize("B", [1.2, 2.5, 50.0])
+@pytest.mark.parametrize("rescale", ["unit", "margin"])
+def test_relative_margins_by_the_dual_agree_with_explicit_features(B, rescale):
+    X, y = classes(1, n=14)
+    formulation = so.StructRMM(20.0, B, rescale=rescale)
+    explicit = so.StructuredClassifier(so.Multiclass(), formulation, tol=1e-5)
+    truth = explicit.fit(degree_two(X), y).result_.certificate.primal
+    dual = so.KernelMachine(so.Multiclass(), formulation, **POLY, tol=1e-2).fit(X, y)
+    found = dual.result_.certificate
+    assert found.certified
+    assert found.dual <= truth * (1 + 1e-9) <= found.primal * (1 + 1e-4)
+    scores = polynomial_kernel(X, X, degree=2, gamma=1.0, coef0=1.0) @ dual.dual_coef_.T
+    apart = scores[np.arange(len(y)), y][:, None] - scores
+    assert np.abs(apart).max() <= B * (1 + 1e-9)
+
+
+def test_relative_margins_of_sequences_by_the_dual():
+    X, Y = words(0)
+    formulation = so.StructRMM(10.0, 1.5)
+    explicit = so.StructuredClassifier(so.Chain(), formulation, tol=1e-4)
+    truth = explicit.fit([degree_two(x) for x in X], Y).result_.certificate.primal
+    dual = so.KernelMachine(so.Chain(), formulation, **POLY, tol=1e-2).fit(X, Y)
+    assert dual.result_.certificate.certified
+    assert dual.result_.certificate.primal == pytest.approx(truth, rel=1.2e-2)
+
+
+def test_a_fraction_of_the_largest_projection_is_resolved_with_the_kernel():
+    X, y = classes(1, n=14)
+    half = so.KernelMachine(so.Multiclass(), so.StructRMM(20.0, B_fraction=0.5), **POLY, tol=1e-2)
+    svm = so.KernelMachine(so.Multiclass(), so.StructSVM(20.0), **POLY, tol=1e-2).fit(X, y)
+    kernel = polynomial_kernel(X, X, degree=2, gamma=1.0, coef0=1.0)
+
+    def largest(model):
+        scores = kernel @ model.dual_coef_.T
+        return np.abs(scores[np.arange(len(y)), y][:, None] - scores).max()
+
+    assert largest(half.fit(X, y)) == pytest.approx(0.5 * largest(svm), rel=1e-6)
+    assert half.result_.certificate.certified

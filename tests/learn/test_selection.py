@@ -1,5 +1,7 @@
 """Validation sets: choosing parameters, and stopping early."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -246,3 +248,20 @@ def test_early_stopping_says_how_it_is_used(words):
     record = model_of().fit(X_val, Y_val).result_.history[0]
     with pytest.raises(InvalidInputError, match="before the run began"):
         so.EarlyStopping(X_val, Y_val)(record)
+
+
+@pytest.mark.parametrize("method", ["perceptron", "subgradient", "cutting-plane"])
+def test_a_run_that_is_only_looked_at_returns_its_best_round(method):
+    """The regime of the saddle-point paper: both learners run on, validation data choose."""
+    X, Y = so.datasets.make_chain_crf(n_examples=60, seed=0)
+    look = so.EarlyStopping(X[40:], Y[40:], patience=None)
+    model = so.StructuredClassifier(
+        so.Chain(), so.M3N(C=10.0), method=method, max_iter=12, tol=1e-9, callbacks=[look]
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", so.ConvergenceWarning)
+        result = model.fit(X[:40], Y[:40]).result_
+    assert result.status in ("max_iter", "separated")
+    assert len(look.scores) == len(result.history)
+    assert model.score(X[40:], Y[40:]) == look.best_score == max(look.scores)
+    assert f"round {look.best_round}" in result.certificate.note

@@ -306,3 +306,41 @@ def test_the_method_as_printed():
     assert result.certificate.primal == pytest.approx(adaptive.certificate.primal, rel=2e-4)
     with pytest.raises(InvalidInputError, match="variant"):
         run(SaddleExtragradient, problem, so.M3N(1.0), variant="printed")
+
+
+# ---------------------------------------------------------------------- sums only; exponents
+@pytest.mark.parametrize("kind", ["matching", "cut", "classes", "chain"])
+def test_the_dual_method_finds_the_optimum_and_keeps_no_outputs(kind):
+    problem = PROBLEMS[kind](1)
+    exact = run(so.CuttingPlane, problem, so.M3N(0.3), tol=1e-5)
+    method = make("dual-extragradient")(problem[2], so.M3N(0.3), data_of(problem), tol=1e-2)
+    found = method.solve()
+    assert found.certificate.certified
+    assert found.certificate.dual <= exact.certificate.primal * (1 + 1e-9)
+    assert found.certificate.primal >= exact.certificate.dual * (1 - 1e-9)
+    kept = [*method._now[:2], method._descent, method._origin]
+    assert {len(v) for v in kept} == {problem[2].n_features_}
+    owned = [v for v in vars(method).values() if isinstance(v, np.ndarray)]
+    assert all(len(v) == problem[2].n_features_ for v in owned)
+
+
+@pytest.mark.parametrize("kind", ["classes", "chain"])
+def test_exponentiated_gradient_finds_the_optimum_and_never_lowers_the_dual(kind):
+    problem = PROBLEMS[kind](1)
+    exact = run(so.CuttingPlane, problem, so.M3N(0.3), tol=1e-5)
+    method = so.ExponentiatedGradient(problem[2], so.M3N(0.3), data_of(problem), tol=1e-2)
+    values = [method._value]
+    for _ in range(20):
+        method._iterate()
+        values.append(method._value)
+    assert all(b >= a for a, b in pairwise(values))
+    found = method.solve().certificate
+    assert found.certified
+    assert found.dual <= exact.certificate.primal * (1 + 1e-9)
+
+
+def test_exponentiated_gradient_learns_free_weights():
+    problem = PROBLEMS["classes"](1)
+    for formulation in (so.M3N(1.0, constraints=lambda w: [w >= 0]), so.M3N(math.inf)):
+        with pytest.raises(IncompatibleError, match="free weights"):
+            so.ExponentiatedGradient(problem[2], formulation, data_of(problem))

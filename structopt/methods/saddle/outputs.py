@@ -77,6 +77,10 @@ class Outputs:
         total = self._rate * total if self._even else self._cost * total
         return np.asarray(total + self._loss)
 
+    def along(self, a: Floats, b: float) -> Floats:
+        """Return c (F'a + b l): what gradients at weights that add up to a, b times, add up to."""
+        return np.asarray(self.gradient(a) + (b - 1.0) * self._loss)
+
     def project(self, z: Floats, error: float, state: list[Any] | None) -> Point:
         """Return a point of Z within ``error`` of the nearest to z."""
         share = error / np.sqrt(len(self.relaxations))

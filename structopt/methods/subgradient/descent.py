@@ -19,12 +19,17 @@ the optimum from below by  M - sup_{w in W} (w . V - R(w)),  and so do t M and t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 
 from structopt.arrays import Floats, Ints
+from structopt.errors import InvalidInputError
 from structopt.master.form import HingeForm
 from structopt.methods.subgradient.l1_ball import project_l1_ball
+
+Rate = Callable[[int], float]
+"""eta_t as a function of t = 1, 2, ..."""
 
 ROUNDING = 1e-12
 """What counts as zero beside an l1 weight of 1."""
@@ -116,7 +121,8 @@ class Adaptive(Descent):
     distance has settled, and the length that a tuned constant would have. The first distance is a
     tenth of what would bring the hinges to 0 if they were linear. A pass weighs eta in averages,
     since sum eta V then telescopes: it is what moved the point, up to what R gives back, so that
-    V comes near the dual's constraints as fast as the point comes to rest.
+    V comes near the dual's constraints as fast as the point comes to rest. A ``rate`` that is
+    given takes the place of all this: eta = rate(t) in pass t.
 
     Notes
     -----
@@ -126,8 +132,9 @@ class Adaptive(Descent):
 
     averages = False
 
-    def __init__(self, start: Floats) -> None:
+    def __init__(self, start: Floats, rate: Rate | None = None) -> None:
         super().__init__(start)
+        self._rate, self._entered = rate, 0
         self._start, self._metric = start.copy(), np.ones(len(start))
         self._distance, self._squares, self._length = 0.0, 0.0, 0.0
 
@@ -139,6 +146,14 @@ class Adaptive(Descent):
 
     def enter(self, done: float) -> float:
         """Set the length of this pass's steps."""
+        self._entered += 1
+        if self._rate is not None:
+            self._length = float(self._rate(self._entered))
+            if not 0 < self._length < np.inf:
+                raise InvalidInputError(
+                    f"learning_rate({self._entered}) is {self._length}; steps are finite and > 0."
+                )
+            return self._length
         moved = self.point - self._start
         self._distance = max(self._distance, float(np.sqrt(moved @ (moved / self._metric))))
         if self._squares > 0:
@@ -237,8 +252,10 @@ class Ball(Adaptive):
     Zhu, Xing and Zhang (2009), eq. (3) and Algorithm 2; the projection is Euclidean.
     """
 
-    def __init__(self, n_features: int, radius: float, nonnegative: Ints) -> None:
-        super().__init__(np.zeros(n_features))
+    def __init__(
+        self, n_features: int, radius: float, nonnegative: Ints, rate: Rate | None = None
+    ) -> None:
+        super().__init__(np.zeros(n_features), rate)
         self._radius, self._nonnegative = radius, nonnegative
 
     def _answer(self, point: Floats, share: float) -> Floats:
@@ -259,3 +276,28 @@ class Ball(Adaptive):
             v = v.copy()
             v[self._nonnegative] = np.maximum(v[self._nonnegative], 0.0)
         return v
+
+
+class EuclideanBall(Ball):
+    r"""Projected steps for R = 0 on ``|w|_2 <= radius``: the M3N's own form of Algorithm 2.
+
+    .. math::
+        w \leftarrow v \min(1, \text{radius} / |v|_2),\ v = w + \eta g_B, \qquad
+        D = M - \text{radius}\, |V|_2
+
+    Notes
+    -----
+    Zhu, Xing and Zhang (2009), sections 4.2.1 and 4.2.2: no weight becomes exactly 0.
+    """
+
+    def _answer(self, point: Floats, share: float) -> Floats:
+        v = self._upward(point)
+        return np.asarray(v * min(1.0, self._radius / max(float(np.linalg.norm(v)), 1e-300)))
+
+    def residual(self, point: Floats) -> float:
+        """Return |w|_2 - radius in radii, if positive."""
+        return max(0.0, float(np.linalg.norm(point)) / self._radius - 1.0)
+
+    def bound(self, margin: float, pull: Floats) -> float:
+        """Return the larger of 0 and M - radius |V|_2."""
+        return max(0.0, margin - self._radius * float(np.linalg.norm(self._upward(pull))))

@@ -11,20 +11,25 @@ as long as all before it together, because the first passes say little about the
 
 from __future__ import annotations
 
+import math
 import time
-from typing import Literal, Unpack
+from functools import partial
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
-from structopt.errors import InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
+from structopt.formulations.l1_ball_m3n import L1BallM3N
+from structopt.formulations.l2_ball_m3n import L2BallM3N
+from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
 from structopt.methods.frank_wolfe.planes import PlaneFinder
 from structopt.methods.mean import Mean
 from structopt.methods.method import Method
-from structopt.methods.subgradient.descent import Ball, Descent, Proximal, Ridge
+from structopt.methods.subgradient.descent import Ball, Descent, EuclideanBall, Proximal, Ridge
 from structopt.parameters import Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
@@ -42,6 +47,7 @@ class Subgradient(Method):
     ======================================  ==================================================
     ridge, 1/2 sum p w^2 + hinges           1/t, averaged (:class:`~.descent.Ridge`)
     \|w\|_1 <= radius, hinges               projected (:class:`~.descent.Ball`)
+    \|w\|_2 <= radius, hinges               projected (:class:`~.descent.EuclideanBall`)
     l1, elastic net, bounds, + hinges       proximal (:class:`~.descent.Proximal`)
     ======================================  ==================================================
 
@@ -54,6 +60,11 @@ class Subgradient(Method):
         Examples a step; None asks about all at once. "auto" is 1 with a ridge and None otherwise:
         steps of one example need far fewer passes, but a compiled pass over all is ten times
         faster than as many questions.
+    learning_rate : callable or float, optional
+        Algorithm 2 as printed, on balls: a step of all examples a pass, of length eta_t =
+        ``learning_rate(t)``, t = 1, 2, ...; a number stands for ``learning_rate / sqrt(t)``.
+        ``max_iter`` is its T. None lets steps find their own length. (The paper returns the last
+        iterate; here it is the best, and ``iterate()`` the last.)
     random_state : int, optional
         Seed of the order of examples; None is 0.
 
@@ -94,12 +105,13 @@ class Subgradient(Method):
         data: DataSet,
         *,
         batch: int | Literal["auto"] | None = "auto",
+        learning_rate: Any = None,
         random_state: Seed | None = None,
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         self._form = HingeForm.of(self.master, data, self.name, ball=True)
-        self._descent = _descent_on(self._form)
+        self._descent = self._descends(learning_rate)
         if batch == "auto":
             batch = 1 if self._descent.averages else None
         if batch is not None and not (isinstance(batch, int) and batch >= 1):
@@ -114,6 +126,38 @@ class Subgradient(Method):
         self._random = np.random.default_rng(0 if random_state is None else random_state)
         self._window = _Window(0, 1)
         self._value, self._violation, self._asking = np.inf, 0.0, 0.0
+
+    def _declare(self) -> RestrictedMaster:
+        """Declare the formulation; of an l2 ball its hinges, with an l1 ball in its place."""
+        wanted = self.formulation
+        self._euclidean = isinstance(wanted, L2BallM3N) and type(wanted).master is L2BallM3N.master
+        if not self._euclidean:
+            return super()._declare()
+        try:
+            self.formulation = L1BallM3N(wanted.radius)  # type: ignore[attr-defined]
+            return super()._declare()
+        finally:
+            self.formulation = wanted
+
+    def _descends(self, learning_rate: Any) -> Descent:
+        """Return how to descend on what was recognised."""
+        form = self._form
+        rate = learning_rate
+        if isinstance(rate, int | float) and not isinstance(rate, bool):
+            rate = partial(_falling, float(learning_rate))
+        if rate is not None and not callable(rate):
+            raise InvalidInputError(
+                f"learning_rate is {learning_rate!r}; give a number > 0, or a function of t = 1, 2."
+            )
+        if np.isfinite(form.radius):
+            kind = EuclideanBall if self._euclidean else Ball
+            return kind(len(form.lb), form.radius, np.flatnonzero(form.lb == 0), rate)
+        if rate is not None:
+            raise IncompatibleError(
+                "learning_rate is for weights on a ball (L1BallM3N, L2BallM3N), where the paper "
+                "has it; steps of other formulations find their own length."
+            )
+        return Ridge(form) if form.is_ridge else Proximal(form)
 
     # ------------------------------------------------------------------ running
     def step(self) -> Round:
@@ -214,8 +258,5 @@ class _Window:
         return (passed - self.start + 0.5) / (self.end - self.start)
 
 
-def _descent_on(form: HingeForm) -> Descent:
-    """Return how to descend on what was recognised."""
-    if np.isfinite(form.radius):
-        return Ball(len(form.lb), form.radius, np.flatnonzero(form.lb == 0))
-    return Ridge(form) if form.is_ridge else Proximal(form)
+def _falling(first: float, t: int) -> float:
+    return first / math.sqrt(t)

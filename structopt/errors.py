@@ -65,6 +65,14 @@ class OracleError(StructoptError):
         self.example = example
 
 
+class EngineError(StructoptError):
+    """Where the data live cannot be reached, or failed; ``shard`` is the part of the data."""
+
+    def __init__(self, message: str, *, shard: int | None = None) -> None:
+        super().__init__(message)
+        self.shard = shard
+
+
 class BackendError(StructoptError):
     """A solver failed, and nobody else solved the round: the reference failed too, or may not."""
 

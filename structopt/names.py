@@ -167,6 +167,7 @@ NAMES = [
     Name("worst_reference", "structures.base.oracles", "oracle"),
     Name("Answers", "structures.base.shard", "record"),
     Name("DataSet", "engines.dataset", "record"),
+    Name("Dask", "engines.dask_engine", "record"),
     Name("LatticeArrays", "datasets.lattice_arrays", "record"),
     Name("PathArrays", "datasets.lattice_arrays", "record"),
     Name("CandidateEdges", "structures.matching.inputs", "record"),

@@ -1,7 +1,8 @@
 """A data set encoded once, and an oracle pass as a map over its shards.
 
 A :class:`DataSet` maps a pass over its shards, in this process or through joblib with whatever
-backend is active. The master problem sees only the answers.
+backend is active; :class:`~structopt.engines.remote.RemoteDataSet` asks shards that live elsewhere.
+Whoever trains asks (`ask`, `deltas`, `combined`) and sees only the answers.
 """
 
 from __future__ import annotations
@@ -9,18 +10,18 @@ from __future__ import annotations
 import copy
 import hashlib
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
-from itertools import pairwise
-from typing import Any
+from itertools import chain, pairwise
+from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, count, cut_rows
-from structopt.engines import lanes
+from structopt.engines import lanes, where
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
@@ -30,6 +31,15 @@ from structopt.structures.base.shard import Answers, Shard, asked
 from structopt.structures.base.structure import Structure, check_lengths
 
 logger = logging.getLogger(__name__)
+
+_T = TypeVar("_T")
+
+
+class Traffic(NamedTuple):
+    """Bytes that this process has sent to its shards, and received from them."""
+
+    down: int = 0
+    up: int = 0
 
 
 class DataSet:
@@ -71,7 +81,14 @@ class DataSet:
     ) -> None:
         self.shards, self.n_features = list(shards), n_features
         self.n_jobs, self.threads, self.exact = n_jobs, threads, exact
-        counts = [shard.n_examples for shard in shards]
+        self._count([shard.n_examples for shard in shards], sample_weight)
+        bases = [shard.base for shard in shards]
+        self.base = _joined(bases)
+        self._sources = np.cumsum([0] + [base.shape[0] for base in bases])
+        self._singles: list[Shard | None] = [None] * self.n_examples
+
+    def _count(self, counts: Sequence[int], sample_weight: Floats | None) -> None:
+        """Number the examples of all shards, and see that each has a weight."""
         self.starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
         self.n_examples = int(self.starts[-1])
         given = np.ones(self.n_examples) if sample_weight is None else sample_weight
@@ -85,10 +102,6 @@ class DataSet:
         if not np.any(weight > 0):
             raise InvalidInputError("Every sample_weight is zero: there is nothing to learn from.")
         self.sample_weight = weight
-        bases = [shard.base for shard in shards]
-        self.base = _joined(bases)
-        self._sources = np.cumsum([0] + [base.shape[0] for base in bases])
-        self._singles: list[Shard | None] = [None] * self.n_examples
 
     @classmethod
     @checked
@@ -100,12 +113,36 @@ class DataSet:
         *,
         sample_weight: Any = None,
         n_jobs: int | None = None,
+        engine: Any = None,
     ) -> DataSet:
-        """Encode examples for a fitted structure, one shard a worker."""
+        """Encode examples for a fitted structure, one shard a worker.
+
+        Parameters
+        ----------
+        structure : Structure
+            Fitted.
+        X, Y : sequences
+            Inputs and outputs, as the structure takes them.
+        sample_weight : array, optional
+            Factor of each example's slack.
+        n_jobs : int, optional
+            Shards that are asked at once, in joblib's sense; of a cluster every thread by default.
+        engine : str, Client or Dask, optional
+            Where shards live: "this process", "threads" or "processes" (joblib's), or "dask", the
+            address of a scheduler, a Dask ``Client`` or :class:`~structopt.Dask`. None is this
+            process, with joblib's workers if ``n_jobs`` asks for them.
+        """
+        from structopt.engines.place import Remote, place
+
         check_lengths(X, Y)
         X = sp.csr_array(X) if sp.issparse(X) else X
-        cuts = edges(count(X), n_jobs)
-        if len(cuts) > 2 and structure.releases_gil:
+        found = place(engine, n_jobs, threads=structure.releases_gil)
+        if isinstance(found, Remote):
+            from structopt.engines.remote import RemoteDataSet
+
+            return RemoteDataSet.scattered(found, structure, X, Y, sample_weight=sample_weight)
+        cuts = edges(count(X), found.n_jobs)
+        if len(cuts) > 2 and found.threads:
             one = structure.encode(cut_rows(X, 0, 1), Y[:1])
             if lanes.take(one):  # threads are given views of one shard
                 cuts = [0, cuts[-1]]
@@ -117,10 +154,95 @@ class DataSet:
             shards,
             structure.n_features_,
             sample_weight=sample_weight,
-            n_jobs=n_jobs,
-            threads=structure.releases_gil,
+            n_jobs=found.n_jobs,
+            threads=found.threads,
             exact=structure.exact,
         )
+
+    @classmethod
+    @checked
+    def of_chunks(
+        cls,
+        structure: Structure,
+        chunks: Any,
+        *,
+        sample_weight: Any = None,
+        n_jobs: int | None = None,
+        engine: Any = None,
+    ) -> DataSet:
+        """Encode chunks where their shards are to live: this process need not see the examples.
+
+        Parameters
+        ----------
+        structure : Structure
+            Fitted, on some of the examples or on what names all labels and inputs.
+        chunks : list or Dask bag
+            A shard each: functions without arguments, or Dask's delayed values or futures, that
+            give a pair (X, Y); of a bag of pairs (x, y) each partition is one.
+        sample_weight, n_jobs, engine
+            As in :meth:`of`.
+
+        Examples
+        --------
+        >>> import structopt as so
+        >>> from functools import partial
+        >>> X, Y = so.datasets.make_chain_crf(8, n_features=5, n_relevant=3, seed=0)
+        >>> structure = so.Chain().fitted(X, Y)
+        >>> read = partial(so.datasets.make_chain_crf, 8, n_features=5, n_relevant=3)
+        >>> chunks = [partial(read, seed=seed) for seed in range(3)]
+        >>> so.DataSet.of_chunks(structure, chunks).n_examples
+        24
+        """
+        from structopt.engines.chunks import makers, read
+        from structopt.engines.place import Remote, place
+
+        if not hasattr(structure, "n_features_"):
+            raise InvalidInputError(
+                "Chunks need a fitted structure: structure.fitted(X, Y) with examples that show "
+                "every label and input."
+            )
+        made, found = makers(chunks), place(engine, n_jobs, threads=structure.releases_gil)
+        if isinstance(found, Remote):
+            from structopt.engines.remote import RemoteDataSet
+
+            handles = found.spread(made)
+            return RemoteDataSet(found, handles, structure, sample_weight=sample_weight)
+        shards: list[Shard] = []
+        for number, make in enumerate(made):
+            start = sum(shard.n_examples for shard in shards)
+            shards.append(where.encode(structure, read(make, number, len(made)), start).shard)
+        return cls(
+            shards,
+            structure.n_features_,
+            sample_weight=sample_weight,
+            n_jobs=found.n_jobs,
+            threads=found.threads,
+            exact=structure.exact,
+        )
+
+    # ------------------------------------------------------------------ where the shards live
+    def each(self, function: Callable[..., _T], *given: Any) -> list[_T]:
+        """Return ``function(shard, number of its first example, *given)`` of every shard.
+
+        It runs where the shard is; what it returns should be small.
+        """
+        starts = self.starts[:-1].tolist()
+        return [function(s, at, *given) for s, at in zip(self.shards, starts, strict=True)]
+
+    @property
+    def traffic(self) -> Traffic:
+        """Bytes that went to the shards and came back so far: none in this process."""
+        return Traffic()
+
+    def close(self) -> None:
+        """Let go of what was opened for the shards: a local cluster, a connection."""
+        return
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def fingerprint(self, salt: str) -> str:
         """Return a name for the data's content, salted with what else it depends on."""
@@ -128,11 +250,7 @@ class DataSet:
 
     @cached_property
     def _content(self) -> bytes:
-        digest = hashlib.blake2b(self.sample_weight.tobytes(), digest_size=16)
-        for shard in self.shards:
-            for array in shard.content():
-                digest.update(np.ascontiguousarray(array).reshape(-1).data)  # its memory, no copy
-        return digest.digest()
+        return where.content(self.shards, self.sample_weight.tobytes())
 
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, for methods that visit one at a time.
@@ -215,8 +333,7 @@ class DataSet:
 
     @cached_property
     def _largest(self) -> float:
-        data = self.base.data
-        return float(max(data.max(initial=0.0), -data.min(initial=0.0)))  # no copy of it
+        return where.largest(self.base.data)
 
     def _ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         if len(self.shards) == 1:
@@ -271,6 +388,18 @@ class DataSet:
             return base_matrix(sp.csr_array((len(edges) - 1, self.n_features)))
         sums = self.directions(answers, which).summed(multipliers, edges)
         return base_matrix(sums.tocsr(self.base, self.n_features))
+
+    def deltas(self, answers: Sequence[Answers], which: Ints) -> tuple[Directions, Any]:
+        """Return delta of the answers of examples ``which`` (sorted), and the base that it is over.
+
+        That is ``base``, or where the shards live elsewhere one with the rows that are needed.
+        """
+        return self.directions(answers, which), self.base
+
+    def outputs(self, structure: Structure, answers: Sequence[Answers]) -> list[Any]:
+        """Return the outputs of all examples as users write them."""
+        pairs = zip(self.shards, answers, strict=True)
+        return list(chain.from_iterable(where.outputs(s, structure, a) for s, a in pairs))
 
 
 def edges(n_examples: int, n_jobs: int | None, *, at_least: int = 1) -> list[int]:

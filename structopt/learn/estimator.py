@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -95,6 +96,11 @@ class StructuredClassifier(Predictor):
     features : transformer, optional
         What makes inputs of what ``fit`` and ``predict`` are given, such as
         ``so.ColumnFeatures(...)``; it is saved with the model.
+    engine : str, Client or Dask, optional
+        Where the examples live while `fit` runs: "this process", "threads" or "processes"
+        (joblib's), or "dask" (the client that is there, else a local cluster), the address of a
+        scheduler, a Dask ``Client`` or :class:`~structopt.Dask`. Clones share it, files leave it
+        out.
 
     Attributes
     ----------
@@ -133,6 +139,7 @@ class StructuredClassifier(Predictor):
         method_options: Mapping[str, Any] | None = None,
         audit: bool = False,
         features: Any = None,
+        engine: Any = None,
     ) -> None:
         self.structure = structure
         self.formulation = formulation
@@ -150,6 +157,7 @@ class StructuredClassifier(Predictor):
         self.method_options = method_options
         self.audit = audit
         self.features = features
+        self.engine = engine
 
     def fit(
         self,
@@ -174,7 +182,9 @@ class StructuredClassifier(Predictor):
         y = self._check_target(y)
         registry.make(self.method)  # refuses an unknown one before any work
         self.__dict__.pop("passed_", None)
-        self.learn(*self.encode(X, y, sample_weight), warm_start=warm_start)
+        structure, data = self.encode(X, y, sample_weight)
+        with data:
+            self.learn(structure, data, warm_start=warm_start)
         if self.audit:
             self.audit_ = names.load("audit")(self, X, y, sample_weight=sample_weight)
             if not self.audit_.agrees:
@@ -214,8 +224,8 @@ class StructuredClassifier(Predictor):
                 known = self.structure
             structure, data = self._encoded(known, X, y, sample_weight)
         else:
-            structure, inputs = self.structure_, self._inputs(X)
-            data = DataSet.of(structure, inputs, y, sample_weight=sample_weight, n_jobs=self.n_jobs)
+            structure = self.structure_
+            data = self._data(structure, self._inputs(X), y, sample_weight)
         method = registry.make(self.method)
         options = self._own_options(method, None)
         limits = Limits(max_iter=1, callbacks=self.callbacks)
@@ -244,8 +254,13 @@ class StructuredClassifier(Predictor):
         structure = declared.fitted(X, Y)
         if self.features is None and hasattr(structure, "n_inputs_"):
             self.n_features_in_ = structure.n_inputs_
-        data = DataSet.of(structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs)
-        return structure, data
+        return structure, self._data(structure, X, Y, sample_weight)
+
+    def _data(self, structure: Structure, X: Any, Y: Any, sample_weight: Any) -> DataSet:
+        engine = getattr(self, "engine", None)  # models of earlier versions have none
+        return DataSet.of(
+            structure, X, Y, sample_weight=sample_weight, n_jobs=self.n_jobs, engine=engine
+        )
 
     def learn(
         self,
@@ -303,6 +318,22 @@ class StructuredClassifier(Predictor):
 
         check_is_fitted(self, "result_")
         return error_bound(self, X, y, **options)
+
+    def __sklearn_clone__(self) -> Self:
+        # a client cannot be copied: clones work in the same place
+        params = self.get_params(deep=False)
+        copies = {n: v if n == "engine" else clone(v, safe=False) for n, v in params.items()}
+        other = type(self)(**copies)
+        for name in ("_metadata_request", "_sklearn_output_config"):
+            if name in vars(self):
+                setattr(other, name, copy.deepcopy(vars(self)[name]))
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        state = dict(super().__getstate__())
+        if not isinstance(state.get("engine"), str):  # a connection belongs to its process
+            state["engine"] = None
+        return state
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to a file that loads without running code (`structopt.load_model`)."""

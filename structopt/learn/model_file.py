@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import copy
 import os
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
 
 _KIND = "structopt model 2"
 _PARTS = ("structure", "formulation", "backend")
-_LEFT_OUT = ("structure", "formulation", "callbacks", "checkpoint", "features")
+_LEFT_OUT = ("structure", "formulation", "callbacks", "checkpoint", "features", "engine")
 """What is no setting in a file: callbacks are functions, and a file's word on where to write
-checkpoints would be taken by the next fit."""
+checkpoints, or on where data go, would be taken by the next fit."""
 
 # What a header leads to that is JSON, but not what was written.
 _DAMAGE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
@@ -287,6 +287,6 @@ def _round(columns: list[str], row: Any) -> Round:
     typed: dict[str, Any] = {
         f.name: int(values[f.name]) if f.type == "int" else values[f.name]
         for f in fields(Round)
-        if f.name in NUMBERS
+        if f.name in NUMBERS and (f.name in values or f.default is MISSING)
     }
     return Round(**typed)

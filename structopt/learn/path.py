@@ -18,6 +18,7 @@ True
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -166,22 +167,24 @@ def follow(
             f"The model has no parameter {parameter!r}; it has {sorted(model.get_params())}."
         )
     owner = parameter.partition("__")[0]
-    shared = owner not in ("structure", "n_jobs", "features")
+    shared = owner not in ("structure", "n_jobs", "features", "engine")
     takes = "warm_start" in registry.make(model.method).options()
     warm = owner == "formulation" and takes and all(map(_is_number, values))
-    encoded = None
     last: State | None = None
-    for place, value in enumerate(values, 1):
-        fresh: StructuredClassifier = clone(model).set_params(**{parameter: value})
-        fresh.callbacks = model.callbacks  # clone() would make copies that nobody hears
-        if encoded is None or not shared:
-            encoded, first = fresh.encode(X, Y, sample_weight), fresh
-        fresh.features_, fresh.named_by_ = first.features_, first.named_by_
-        label = f"{parameter.rpartition('__')[2]} = {value} ({place} of {len(values)})"
-        last = fresh.learn(*encoded, warm_start=last if warm else None, label=label).state
-        yield fresh
-        if fresh.result_.status == "interrupted":
-            return
+    with contextlib.ExitStack() as opened:
+        for place, value in enumerate(values, 1):
+            fresh: StructuredClassifier = clone(model).set_params(**{parameter: value})
+            fresh.callbacks = model.callbacks  # clone() would make copies that nobody hears
+            if place == 1 or not shared:
+                opened.close()
+                encoded, first = fresh.encode(X, Y, sample_weight), fresh
+                opened.enter_context(encoded[1])
+            fresh.features_, fresh.named_by_ = first.features_, first.named_by_
+            label = f"{parameter.rpartition('__')[2]} = {value} ({place} of {len(values)})"
+            last = fresh.learn(*encoded, warm_start=last if warm else None, label=label).state
+            yield fresh
+            if fresh.result_.status == "interrupted":
+                return
 
 
 def records(

@@ -283,7 +283,8 @@ def _one_by_one(
     )  # fmt: skip
 
     def directed(some: Cuts) -> Cuts:
-        return replace(some, directions=data.directions(answers, some.example), base=data.base)
+        directions, base = data.deltas(answers, some.example)
+        return replace(some, directions=directions, base=base)
 
     return cuts, directed
 

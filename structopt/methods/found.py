@@ -26,7 +26,6 @@ from structopt.engines.dataset import DataSet
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
 from structopt.run.events import Found
-from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.shard import Answers
 from structopt.structures.base.structure import Structure
 
@@ -75,7 +74,7 @@ class FoundCuts(Sequence[Found]):
         found: list[Found] = []
         for family, example, loss in self._which:
             answers = self._asked[family]
-            outputs = _outputs(self._structure, self._data, answers)
+            outputs = self._data.outputs(self._structure, answers)
             scores = np.concatenate([a.score for a in answers])
             group = self._master.families[family].group
             if group is not None:
@@ -106,13 +105,3 @@ class FoundCuts(Sequence[Found]):
         scale = np.broadcast_to(oracle.scale(losses[about]), len(about))
         total = float((weight[about] * scale) @ scores[about])
         return Found(family, None, {i: outputs[i] for i in about.tolist()}, loss, total)
-
-
-def _outputs(structure: Any, data: DataSet, answers: Sequence[Answers]) -> list[Any]:
-    """Return the outputs of all examples as users write them."""
-    outputs: list[Any] = []
-    for shard, answer in zip(data.shards, answers, strict=True):
-        # a structure with methods of the user's own is asked through them, and packs nothing
-        asked_singly = isinstance(shard, ExampleShard)
-        outputs += answer.outputs if asked_singly else structure.unpack(shard, answer.outputs)
-    return outputs

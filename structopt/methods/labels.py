@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
 from structopt.engines.trust import check_gold
+from structopt.engines.where import largest
 from structopt.master.plain import PlainForm
 from structopt.master.value import ValueAt, value_at
 from structopt.methods.labels_kernels import scores, spread
@@ -21,11 +22,6 @@ _WIDE = 4
 """Columns a nonzero from which on those that occur are numbered anew."""
 _MOST, _LABELS = 2**31, 2**16
 """Nonzeros and labels at most: they are counted in 32 bits and in 16."""
-
-
-def largest(values: Floats) -> float:
-    """Return the largest absolute value, without a copy."""
-    return float(max(values.max(initial=0.0), -values.min(initial=0.0)))
 
 
 class LabelWeights(NamedTuple):

@@ -133,11 +133,12 @@ class Method(ABC):
         data: DataSet,
         **limits: Unpack[LimitOptions],
     ) -> None:
-        self._began = time.perf_counter()
+        self._began, self._driven = time.perf_counter(), time.process_time()
         self.check_options(limits)
         given = limits.pop("limits", Limits())
         self.limits: Limits = replace(given, **limits)  # type: ignore[misc]
         self.structure, self.data = structure, data
+        self._traffic = data.traffic  # by the end of the last round
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
         self._primal, self._dual, self._residual = np.inf, -np.inf, 0.0
@@ -289,6 +290,7 @@ class Method(ABC):
         found: Sequence[Found] = (),
     ) -> Round:
         """Write down a round; ``primal`` is the best value so far, where no bound is kept."""
+        driven, moved = time.process_time(), self.data.traffic
         record = Round(
             round=len(self.history) + 1,
             primal=self._primal if primal is None else primal,
@@ -304,9 +306,13 @@ class Method(ABC):
             lift_seconds=lift_seconds,
             solve_seconds=solve_seconds,
             seconds=self._elapsed(),
+            driver_seconds=driven - self._driven,
+            bytes_down=moved.down - self._traffic.down,
+            bytes_up=moved.up - self._traffic.up,
             made=self._snapshot(),
             found=found,
         )
+        self._driven, self._traffic = driven, moved
         self.history.append(record.kept(self.data.n_features))
         logger.debug("%s", record)
         if self.structure.exact and self._certain():

@@ -109,23 +109,32 @@ def beaten(
 
 def probe(data: DataSet, oracles: set[Oracle], weights: Floats) -> None:
     """Raise an OracleError if a user's own methods contradict each other on a few examples."""
-    rng = np.random.default_rng(0)
-    for shard, start in zip(data.shards, data.starts[:-1].tolist(), strict=True):
-        if not isinstance(shard, ExampleShard) or not shard.structure.exact:
-            continue
-        count = min(shard.n_examples, max(1, _EXAMPLES // len(data.shards)))
-        for i in rng.choice(shard.n_examples, size=count, replace=False).tolist():
-            trials = trial_weights(shard.structure, weights, rng)
-            for oracle in oracles & set(QUESTIONS):
-                for wrong in beaten(shard.structure, oracle, shard.X[i], shard.Y[i], trials):
-                    name = type(shard.structure).__name__
-                    raise OracleError(
-                        f"{name} does not find the best output of example {start + i}: {wrong}. "
-                        "So nothing is proven. Does argmax use gold, and do argmax, loss and "
-                        "joint_features speak of the same outputs? A structure that only "
-                        "approximates says so by `exact = False`.",
-                        example=start + i,
-                    )
+    asked = [oracle for oracle in QUESTIONS if oracle in oracles]
+    for wrong in filter(None, data.each(_contradiction, asked, weights, len(data.starts) - 1)):
+        raise wrong
+
+
+def _contradiction(
+    shard: Any, start: int, oracles: list[Oracle], weights: Floats, n_shards: int
+) -> OracleError | None:
+    """Return what contradicts itself in a shard, where the shard is."""
+    if not isinstance(shard, ExampleShard) or not shard.structure.exact:
+        return None
+    rng = np.random.default_rng(start)
+    count = min(shard.n_examples, max(1, _EXAMPLES // n_shards))
+    for i in rng.choice(shard.n_examples, size=count, replace=False).tolist():
+        trials = trial_weights(shard.structure, weights, rng)
+        for oracle in oracles:
+            for wrong in beaten(shard.structure, oracle, shard.X[i], shard.Y[i], trials):
+                name = type(shard.structure).__name__
+                return OracleError(
+                    f"{name} does not find the best output of example {start + i}: {wrong}. "
+                    "So nothing is proven. Does argmax use gold, and do argmax, loss and "
+                    "joint_features speak of the same outputs? A structure that only "
+                    "approximates says so by `exact = False`.",
+                    example=start + i,
+                )
+    return None
 
 
 def _shown(output: Any) -> str:

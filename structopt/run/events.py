@@ -74,6 +74,11 @@ class Round:
         Where the time of the round went; `lift` is all work on rows outside the solver.
     seconds : float
         Time since the run began.
+    bytes_down, bytes_up : int
+        What the round sent to data that live elsewhere (weights, which answers become cuts), and
+        what came back (losses, scores, rows of cuts); 0 in this process.
+    driver_seconds : float
+        CPU seconds that this process spent on the round, its threads included.
     weights : array or None
         Where the round led, ``run.iterate().weights``: `value` is the objective there. The oracles
         were asked there too, unless a family without slacks made the point retreat. Made when first
@@ -113,6 +118,9 @@ class Round:
     lift_seconds: float
     solve_seconds: float
     seconds: float
+    bytes_down: int = 0
+    bytes_up: int = 0
+    driver_seconds: float = 0.0
     made: Callable[[], Floats] | None = field(default=None, compare=False, repr=False)
     found: Sequence[Found] = field(default=(), compare=False, repr=False)
 

@@ -133,6 +133,7 @@ class Online(Method):
                 f"{type(structure).__name__} offers {sorted(structure.abilities())}."
             )
         super().__init__(structure, formulation, data, **limits)
+        data.single(0)  # refused here, before any work, where examples cannot be had one by one
         self.average = average
         self.visits = 0
         self._begin()

@@ -1,0 +1,264 @@
+"""Dask's workers as the place where shards live.
+
+Tasks, their order, where they run and what is done again when a worker dies are Dask's; here is
+which client is used, how long one waits, and what a failure is called.
+
+>>> Dask("tcp://127.0.0.1:9", timeout=0.5).connect(None)
+Traceback (most recent call last):
+...
+structopt.errors.EngineError: No Dask scheduler answers at tcp://127.0.0.1:9 ...
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from structopt.engines.chunks import is_future, is_lazy
+from structopt.engines.place import Remote
+from structopt.engines.where import made, packed, same
+from structopt.errors import EngineError, InvalidInputError, MissingDependencyError, StructoptError
+from structopt.parameters import Parameters, Positive, checked
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+logger = logging.getLogger(__name__)
+
+_NEEDED = "structopt.engines.where"
+_LARGE = "1 TiB"
+"""Size of a graph that Dask warns of: chunks of this process are meant to be in it."""
+
+
+class Dask(Parameters):
+    """Dask's workers as the place where shards live.
+
+    Parameters
+    ----------
+    client : Client or str, optional
+        A Dask client, or the address of a scheduler. None is the client that is there already;
+        where there is none, a local cluster is started, and closed with the data.
+    timeout : float
+        Seconds in which no shard answers, and after which a question is given up.
+
+    Notes
+    -----
+    Give it, or what it is made of, as ``engine``: ``StructuredClassifier(..., engine=client)``.
+
+    Examples
+    --------
+    >>> import structopt as so
+    >>> so.Dask(timeout=60.0)
+    Dask(client=None, timeout=60.0)
+    """
+
+    @checked
+    def __init__(self, client: Any = None, *, timeout: Positive = 600.0) -> None:
+        self.client, self.timeout = client, timeout
+
+    def connect(self, n_jobs: int | None) -> Cluster:
+        """Return the cluster, once it has a worker; ``n_jobs`` shards, or one a thread."""
+        try:
+            import distributed
+        except ImportError as error:
+            raise MissingDependencyError(
+                "This engine needs Dask: pip install 'structopt-margin[dask]'."
+            ) from error
+        if n_jobs is not None and n_jobs < 1 and n_jobs != -1:
+            raise InvalidInputError(f"n_jobs is {n_jobs}: give the number of shards, or -1.")
+        asked = None if n_jobs == -1 else n_jobs
+        client, opened = self._client(distributed, asked)
+        try:
+            return Cluster(client, self.timeout, asked, opened)
+        except BaseException:
+            for one in opened:
+                one.close()
+            raise
+
+    def _client(self, distributed: Any, n_workers: int | None) -> tuple[Client, list[Any]]:
+        """Return a client, and what is to be closed after use."""
+        if isinstance(self.client, str):
+            try:
+                found = distributed.Client(
+                    self.client, timeout=min(self.timeout, 30.0), set_as_default=False
+                )
+            except (OSError, TimeoutError, ValueError) as error:
+                raise EngineError(
+                    f"No Dask scheduler answers at {self.client} ({_told(error)}). Is the address "
+                    "right, and is `dask scheduler` running there?"
+                ) from error
+            return found, [found]
+        if self.client is not None:
+            if not isinstance(self.client, distributed.Client):
+                raise InvalidInputError(
+                    "client must be a Dask Client or the address of a scheduler; got "
+                    f"{type(self.client).__name__}."
+                )
+            return self.client, []
+        try:
+            return distributed.get_client(), []
+        except ValueError:
+            pass
+        started = distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
+        )
+        logger.warning("engine='dask': no client is there; started %s", started)
+        client = distributed.Client(started, set_as_default=False)
+        return client, [client, started]
+
+
+class Cluster(Remote):
+    """A client, and how long it is waited for.
+
+    Parameters
+    ----------
+    client : Client
+    timeout : float
+    n_shards : int, optional
+        By default one a thread of the workers.
+    opened : list
+        What to close, first the client.
+    """
+
+    def __init__(
+        self, client: Client, timeout: float, n_shards: int | None, opened: Sequence[Any] = ()
+    ) -> None:
+        self.client, self.timeout, self._opened = client, timeout, list(opened)
+        try:
+            client.wait_for_workers(1, timeout=timeout)
+            threads = client.sync(client.scheduler.ncores, callback_timeout=timeout)
+        except TimeoutError as error:
+            raise EngineError(
+                f"The Dask cluster has had no worker for {timeout:g} s: start some, or "
+                "give so.Dask(..., timeout=) more time."
+            ) from error
+        except (Exception, asyncio.CancelledError) as error:
+            raise EngineError(
+                f"The Dask client is not usable ({_told(error)}): is it closed?"
+            ) from error
+        self.n_shards = sum(threads.values()) if n_shards is None else n_shards
+        # what a worker cannot import would end it, and Dask would try the next one
+        there = [
+            self._submitted(client.submit, import_module, _NEEDED, pure=False, workers=[address])
+            for address in threads
+        ]
+        self._finished(there, "importing structopt")
+
+    def share(self, value: Any) -> Any:
+        """Send a value once: as a task, so that Dask can send it again to another worker."""
+        return self._submitted(self.client.submit, same, value, pure=False)
+
+    def map(self, function: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
+        """Apply a function to each row of columns, where what it needs is."""
+        listed = map(list, columns)
+        return list(self._submitted(self.client.map, function, *listed, pure=False))
+
+    def spread(self, chunks: Sequence[Any]) -> list[Any]:
+        """Make every chunk on a worker; Dask spreads what is asked for at once."""
+        # not bound to addresses: Dask forgets such tasks if all workers go and others come
+        own = [c for c in chunks if not (is_future(c) or is_lazy(c))]
+        functions = iter(self.map(made, map(packed, own)) if own else [])
+        lazy = iter(self._submitted(self.client.compute, [c for c in chunks if is_lazy(c)]))
+        return [
+            c if is_future(c) else next(lazy) if is_lazy(c) else next(functions) for c in chunks
+        ]
+
+    def _submitted(self, submit: Callable[..., Any], *given: Any, **where: Any) -> Any:
+        import dask
+
+        try:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": _LARGE}):
+                return submit(*given, **where)
+        except Exception as error:  # of pickling, of the client: Dask has no one type for them
+            raise EngineError(
+                f"Dask does not take the work ({_told(error)}). Can the structure and the examples "
+                "be pickled, and is the client open?"
+            ) from error
+
+    def get(self, handles: Sequence[Any], doing: str) -> list[Any]:
+        """Return what tasks came to; wait while any of them finishes within the time given."""
+        self._finished(handles, doing)
+        try:
+            return [one.result(timeout=self.timeout) for one in handles]
+        except TimeoutError as error:
+            raise self._silent(handles, doing) from error
+        except (asyncio.CancelledError, OSError) as error:
+            raise _lost(error, doing) from error
+
+    def _finished(self, handles: Sequence[Any], doing: str) -> None:
+        """Wait for tasks; refuse what went wrong."""
+        from distributed import wait
+
+        waiting = list(handles)
+        try:
+            while waiting:
+                with self.client.as_current():  # whom `wait` asks
+                    done = wait(waiting, timeout=self.timeout, return_when="FIRST_COMPLETED")
+                waiting = list(done.not_done)
+                if any(one.status == "error" for one in done.done):
+                    break
+            for number, one in enumerate(handles):
+                if one.status == "error":
+                    self._failed(one.exception(timeout=self.timeout), number, len(handles), doing)
+        except TimeoutError as error:
+            raise self._silent(handles, doing) from error
+        except (asyncio.CancelledError, OSError) as error:
+            raise _lost(error, doing) from error
+
+    def _silent(self, handles: Sequence[Any], doing: str) -> EngineError:
+        number = next((i for i, one in enumerate(handles) if one.status != "finished"), 0)
+        try:
+            left = len(self.client.sync(self.client.scheduler.ncores, callback_timeout=5))
+            workers = "no worker is left" if left == 0 else f"{left} workers are left"
+        except (TimeoutError, OSError, RuntimeError, asyncio.CancelledError):
+            workers = "the scheduler does not answer"
+        return EngineError(
+            f"Shard {number} of {len(handles)} gave no answer within {self.timeout:g} s while "
+            f"{doing}, and {workers}. Start workers, or give so.Dask(..., timeout=) more time.",
+            shard=number,
+        )
+
+    def _failed(self, error: BaseException, number: int, n: int, doing: str) -> NoReturn:
+        from distributed.scheduler import KilledWorker
+
+        shard = f"Shard {number} of {n} failed while {doing}"
+        said = _told(error)
+        if isinstance(error, StructoptError):
+            raise error
+        if isinstance(error, KilledWorker | MemoryError):
+            raise EngineError(
+                f"{shard}: the workers that held it died, most likely for want of memory ({said}). "
+                "Try more, smaller shards (n_jobs=), or workers with more memory.",
+                shard=number,
+            ) from error
+        if isinstance(error, ImportError) or "deserializ" in str(error):
+            raise EngineError(
+                f"{shard}: workers and scheduler lack a package that is needed here ({said}). "
+                "Install structopt-margin, and the modules that your own classes come from, in the "
+                "same versions everywhere (client.get_versions(check=True) compares).",
+                shard=number,
+            ) from error
+        raise EngineError(
+            f"{shard}: {said}. Does what makes this chunk work on the workers' machines, and are "
+            "its files there?",
+            shard=number,
+        ) from error
+
+    def close(self) -> None:
+        """Close the client or the local cluster that was opened here."""
+        while self._opened:
+            self._opened.pop(0).close()
+
+
+def _lost(error: BaseException, doing: str) -> EngineError:
+    return EngineError(
+        f"The Dask cluster was lost while {doing} ({_told(error)}): its scheduler has stopped, or "
+        "the client was closed."
+    )
+
+
+def _told(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"

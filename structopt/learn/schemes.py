@@ -32,6 +32,7 @@ from structopt.arrays import Floats
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import Formulation
 from structopt.formulations.m3n import M3N
+from structopt.learn.component_perceptron import ComponentPerceptron
 from structopt.learn.estimator import StructuredClassifier
 from structopt.learn.predictor import Predictor
 from structopt.parameters import Seed, check_params
@@ -50,10 +51,12 @@ class ConstraintScheme(Predictor):
     structure : Structure
         With constraints: one that has ``unconstrained()``, such as ``so.LabelVector(legal=...)``
         or ``so.constrain(...)``.
-    learner : "perceptron", Formulation, StructuredClassifier, or a scikit-learn classifier
-        The perceptron of the paper (not averaged, until an epoch makes no mistake); a formulation,
+    learner : "perceptron", "components", Formulation, StructuredClassifier, or a classifier
+        The perceptron of the paper (not averaged, until an epoch makes no mistake), which updates
+        the wrong components of an example together; for LO and L+I component after component as
+        printed (:class:`~structopt.learn.component_perceptron.ComponentPerceptron`); a formulation,
         which is minimised by cutting planes; a model, whose structure is replaced by the one to
-        learn with; or, for LO and L+I, any linear classifier with
+        learn with; or, for LO and L+I, any linear classifier of scikit-learn with
         ``coef_``, fitted with ``fit_intercept=False`` to every local problem (add a constant
         column to the inputs instead).
     max_iter : int, optional
@@ -74,8 +77,8 @@ class ConstraintScheme(Predictor):
     Notes
     -----
     Punyakanok, Roth, Yih and Zimak (2005), Figure 1. Their local algorithm updates component after
-    component; here the wrong components of an example are updated together, which is the same
-    where each component has weights of its own.
+    component (``learner="components"``, examples in their order); the perceptron here updates the
+    wrong components of an example together, which is the same where each has weights of its own.
     """
 
     _instead = "save its `model_`, or pickle it."
@@ -158,6 +161,11 @@ class ConstraintScheme(Predictor):
             verbose=self.verbose,
         )  # fmt: skip
 
+    def _classifier(self) -> Any:
+        """Return the local classifier that is cloned for every local problem."""
+        printed = isinstance(self.learner, str) and self.learner == "components"
+        return ComponentPerceptron(self.max_iter or 100) if printed else self.learner
+
     def _local(self, structure: Any, X: Any, Y: Any) -> Floats:
         """Fit a clone of the classifier to each local problem and gather the weights."""
         if self.scheme == "IBT":
@@ -175,7 +183,7 @@ class ConstraintScheme(Predictor):
             blocks = weights[place].reshape(-1, structure.n_inputs_)
             if len(np.unique(labels)) == 1:  # nothing to tell apart
                 continue
-            classifier = clone(self.learner).fit(inputs, labels)
+            classifier = clone(self._classifier()).fit(inputs, labels)
             if np.any(getattr(classifier, "intercept_", 0.0)):
                 raise IncompatibleError(
                     "The local classifier has an intercept, for which the structure has no weight: "

@@ -8,7 +8,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC
 
 import structopt as so
+from structopt.errors import IncompatibleError
 from structopt.learn import bounds
+from structopt.learn.component_perceptron import ComponentPerceptron
 
 
 def accuracies(kappa, n_inputs, n, trials=2, **options):
@@ -226,3 +228,35 @@ def test_a_scheme_does_what_every_model_does(tmp_path):
     assert len(scheme.weights_) == scheme.structure_.n_features_
     with pytest.raises(so.errors.IncompatibleError, match="no run to report"):
         scheme.report(tmp_path / "none.html")
+
+
+# ---------------------------------------------------------------------- Figure 1(a), as printed
+def test_components_are_learned_one_after_the_other():
+    """Of two equal components that are both wrong, only the first is updated."""
+    X = np.array([[1.0, 2.0], [1.0, 2.0]])
+    printed = ComponentPerceptron(max_iter=1).fit(X, [1, 1])
+    assert printed.coef_.shape == (1, 2)  # one class: nothing is wrong
+    three = ComponentPerceptron(max_iter=1).fit(np.array([[1.0, 2.0]] * 3), [0, 1, 1])
+    np.testing.assert_array_equal(three.coef_, [[-1.0, -2.0], [1.0, 2.0]])  # updated once
+
+
+def test_components_and_examples_learn_the_same_where_weights_are_apart():
+    data = so.datasets.make_constrained_labels(300, n_inputs=6, kappa=0.0, seed=1)
+    X, Y, structure = data.X[:200], data.Y[:200], so.LabelVector(data.legal)
+    found = {}
+    for learner in ("perceptron", "components"):
+        for name in ("LO", "L+I"):
+            scheme = so.ConstraintScheme(name, structure, learner=learner, max_iter=300).fit(X, Y)
+            found[learner, name] = scheme.score(data.X[200:], data.Y[200:])
+            assert scheme.score(X, Y) == 1.0  # locally separable: both end without a mistake
+    assert found["components", "LO"] == pytest.approx(found["perceptron", "LO"], abs=0.06)
+    with pytest.raises(IncompatibleError, match="IBT"):
+        so.ConstraintScheme("IBT", structure, learner="components").fit(X, Y)
+
+
+def test_components_share_weights_under_constraints():
+    X = [np.eye(3)[[0, 1, 2]], np.eye(3)[[2, 0, 1]]]
+    Y = ["abc", "cab"]
+    structure = so.constrain(so.Chain(labels="abc"), so.constraints.at_most_one("a"))
+    scheme = so.ConstraintScheme("L+I", structure, learner="components").fit(X, Y)
+    assert scheme.predict(X) == [list(y) for y in Y]

@@ -106,6 +106,7 @@ from structopt.structures.base.oracles import worst_reference as worst_reference
 from structopt.structures.base.shard import Answers as Answers
 from structopt.engines.dataset import DataSet as DataSet
 from structopt.engines.dask_engine import Dask as Dask
+from structopt.engines.disk import Disk as Disk
 from structopt.datasets.lattice_arrays import LatticeArrays as LatticeArrays
 from structopt.datasets.lattice_arrays import PathArrays as PathArrays
 from structopt.structures.matching.inputs import CandidateEdges as CandidateEdges

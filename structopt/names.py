@@ -168,6 +168,7 @@ NAMES = [
     Name("Answers", "structures.base.shard", "record"),
     Name("DataSet", "engines.dataset", "record"),
     Name("Dask", "engines.dask_engine", "record"),
+    Name("Disk", "engines.disk", "record"),
     Name("LatticeArrays", "datasets.lattice_arrays", "record"),
     Name("PathArrays", "datasets.lattice_arrays", "record"),
     Name("CandidateEdges", "structures.matching.inputs", "record"),

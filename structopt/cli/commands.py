@@ -76,6 +76,10 @@ COMMANDS = {
         "lab.bench.slacks:SlacksBench",
         "n slacks, groups that share one, one slack: rounds, cuts, CPU",
     ),
+    "bench out-of-core": (
+        "lab.bench.out_of_core:OutOfCoreBench",
+        "data in a folder beside data in memory: peak memory and CPU",
+    ),
     "bench path": ("lab.bench.path:PathBench", "ten values of C as a path and one by one"),
     "bench formulations": (
         "lab.bench.formulations:FormulationBench",

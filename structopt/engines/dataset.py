@@ -127,10 +127,11 @@ class DataSet:
             Factor of each example's slack.
         n_jobs : int, optional
             Shards that are asked at once, in joblib's sense; of a cluster every thread by default.
-        engine : str, Client or Dask, optional
-            Where shards live: "this process", "threads" or "processes" (joblib's), or "dask", the
-            address of a scheduler, a Dask ``Client`` or :class:`~structopt.Dask`. None is this
-            process, with joblib's workers if ``n_jobs`` asks for them.
+        engine : str, Client, Dask or Disk, optional
+            Where shards live: "this process", "threads" or "processes" (joblib's), "disk" or a
+            :class:`~structopt.Disk`, or "dask", the address of a scheduler, a Dask ``Client`` or
+            :class:`~structopt.Dask`. None is this process, with joblib's workers if ``n_jobs``
+            asks for them.
         """
         from structopt.engines.place import Remote, place
 

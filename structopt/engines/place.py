@@ -1,4 +1,4 @@
-"""Where shards live: in this process, behind joblib, or on Dask's workers.
+"""Where shards live: in this process, behind joblib, in a folder, or on Dask's workers.
 
 >>> place("threads", 2, threads=False)
 Here(n_jobs=2, threads=True)
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from structopt.errors import InvalidInputError
 
-NAMES = ("this process", "threads", "processes", "dask")
+NAMES = ("this process", "threads", "processes", "disk", "dask")
 
 
 class Here(NamedTuple):
@@ -61,7 +61,7 @@ def place(engine: Any, n_jobs: int | None, *, threads: bool) -> Here | Remote:
 
     Parameters
     ----------
-    engine : str, Client, Dask or None
+    engine : str, Client, Dask, Disk or None
     n_jobs : int, optional
         In joblib's sense.
     threads : bool
@@ -78,8 +78,11 @@ def place(engine: Any, n_jobs: int | None, *, threads: bool) -> Here | Remote:
     if engine in ("threads", "processes"):
         return Here(-1 if n_jobs is None else n_jobs, engine == "threads")
     from structopt.engines.dask_engine import Dask
+    from structopt.engines.disk import Disk
 
-    if isinstance(engine, Dask):
+    if engine == "disk":
+        engine = Disk()
+    if isinstance(engine, Dask | Disk):
         return engine.connect(n_jobs)
     named = isinstance(engine, str) and (engine == "dask" or "://" in engine)
     if named or type(engine).__module__.partition(".")[0] == "distributed":

@@ -207,9 +207,9 @@ class RemoteDataSet(DataSet):
     # ------------------------------------------------------------------ what is not here
     def _elsewhere(self) -> NoReturn:
         raise IncompatibleError(
-            "The examples live on other machines (engine=...), where they are asked all at once, "
-            "and this needs them in its own process: use method='cutting-plane' with a convex "
-            "formulation, or leave out the engine."
+            "The examples live on other machines or on disk (engine=...), where they are asked "
+            "all at once, and this needs them in its own process: use method='cutting-plane' with "
+            "a convex formulation, or leave out the engine."
         )
 
     @property

@@ -33,8 +33,8 @@ SlackGroups = Literal["auto", "n", "one", "shards"] | Count
 
 _EACH = 8
 """Examples a group at least, where groups are chosen: fewer save little."""
-_ENTRIES = 2**22
-"""Entries that the cuts of a round may have, 48 MiB, where their rows come from elsewhere."""
+_ENTRIES = 2**20
+"""Entries that the cuts of a round may have, 12 MiB, where their rows come from elsewhere."""
 
 
 def chosen(n_examples: int, n_features: int, n_shards: int) -> int:
@@ -45,7 +45,7 @@ def chosen(n_examples: int, n_features: int, n_shards: int) -> int:
     journey allow; more groups need fewer passes.
 
     >>> chosen(20_000, 4_000, 8), chosen(20_000, 8_000_000, 8), chosen(20, 10, 4)
-    (1048, 8, 4)
+    (262, 8, 4)
     """
     return max(n_shards, min(n_examples // _EACH, _ENTRIES // max(1, n_features)), 1)
 

@@ -96,11 +96,11 @@ class StructuredClassifier(Predictor):
     features : transformer, optional
         What makes inputs of what ``fit`` and ``predict`` are given, such as
         ``so.ColumnFeatures(...)``; it is saved with the model.
-    engine : str, Client or Dask, optional
+    engine : str, Client, Dask or Disk, optional
         Where the examples live while `fit` runs: "this process", "threads" or "processes"
-        (joblib's), or "dask" (the client that is there, else a local cluster), the address of a
-        scheduler, a Dask ``Client`` or :class:`~structopt.Dask`. Clones share it, files leave it
-        out.
+        (joblib's), "disk" or a :class:`~structopt.Disk` (one shard in memory at a time), or "dask"
+        (the client that is there, else a local cluster), the address of a scheduler, a Dask
+        ``Client`` or :class:`~structopt.Dask`. Clones share it, files leave it out.
 
     Attributes
     ----------
@@ -193,6 +193,55 @@ class StructuredClassifier(Predictor):
                 doubted = c.doubted("an audit disagrees")
                 error.result = self.result_ = replace(self.result_, certificate=doubted)
                 raise error
+        return self
+
+    def fit_chunks(
+        self,
+        chunks: Any,
+        *,
+        sample_weight: Any = None,
+        warm_start: Result | State | None = None,
+    ) -> Self:
+        """Learn from data that come in chunks, and with ``engine="disk"`` are never all in memory.
+
+        Parameters
+        ----------
+        chunks : Chunks, list or Dask bag
+            As :meth:`DataSet.of_chunks <structopt.DataSet.of_chunks>` takes them, such as
+            :func:`so.datasets.stream(...) <structopt.datasets.stream>`. The structure is fitted on
+            the first; labels that only later ones have are declared, ``labels=...``.
+        sample_weight, warm_start
+            As in :meth:`fit`.
+
+        Examples
+        --------
+        >>> import structopt as so
+        >>> chunks = so.datasets.stream(*so.datasets.make_classes(40, seed=0), rows=10)
+        >>> model = so.StructuredClassifier(so.Multiclass(), so.M3N(C=0.1), engine="disk")
+        >>> model.fit_chunks(chunks).result_.certificate.certified
+        True
+        """
+        from structopt.engines.chunks import makers, read
+
+        check_params(self)
+        registry.make(self.method)  # refuses an unknown one before any work
+        if self.features is not None or self.audit:
+            name = "features=" if self.features is not None else "audit=True"
+            raise IncompatibleError(
+                f"{name} looks at all examples at once, and chunks never are there at once: leave "
+                "it out, and let the chunks give inputs."
+            )
+        self.__dict__.pop("passed_", None)
+        self.features_ = self.named_by_ = None
+        made = makers(chunks)
+        structure = self.structure.fitted(*read(made[0], 0, len(made)))
+        if hasattr(structure, "n_inputs_"):
+            self.n_features_in_ = structure.n_inputs_
+        data = DataSet.of_chunks(
+            structure, made, sample_weight=sample_weight, n_jobs=self.n_jobs, engine=self.engine
+        )
+        with data:
+            self.learn(structure, data, warm_start=warm_start)
         return self
 
     @available_if(_is_online)  # type: ignore[untyped-decorator]

@@ -301,6 +301,16 @@ def test_groups_of_slacks_are_measured(tmp_path):
         SlacksBench(["some"], invented=4).cells()
 
 
+# ---------------------------------------------------------------------- out of core
+def test_data_in_a_folder_are_learned_as_in_memory(tmp_path):
+    command = "bench out-of-core --chunks 3 4 --rows 40 --in-memory 3 --out"
+    assert cli.main([*command.split(), str(tmp_path)]) == 0
+    with (tmp_path / "bench-out-of-core-1.csv").open(newline="", encoding="utf-8") as file:
+        _, here, there, larger = csv.reader(file)
+    assert (here[1], there[1], larger[1]) == ("memory", "disk", "disk")
+    assert here[6] == there[6]  # the objective
+
+
 # ---------------------------------------------------------------------- paths
 def test_path_and_separate_runs_are_measured_in_turns(tmp_path, capsys):
     bench = PathBench(["digits-m3n"], n_values=2, n_words=12, repeats=2)

@@ -69,7 +69,8 @@ def count(examples: Any, name: str = "X") -> int:
     if isinstance(shape, tuple) and shape:
         return int(shape[0])
     sized = hasattr(examples, "__len__") and hasattr(examples, "__getitem__")
-    if shape is None and sized and not isinstance(examples, bytes | Mapping | type):
+    graph = hasattr(examples, "adj")  # networkx' have both, by node
+    if shape is None and sized and not graph and not isinstance(examples, bytes | Mapping | type):
         return len(examples)
     raise InvalidInputError(
         f"{name} is a {type(examples).__name__}: give a sequence with one entry per example, such "

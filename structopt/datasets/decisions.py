@@ -15,10 +15,16 @@ higher the degree. Elmachtoub and Grigas (2022), section 6.1, with the scale of 
 
 from __future__ import annotations
 
+from numbers import Integral
+
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.errors import InvalidInputError
 from structopt.parameters import Count, Seed, Share, checked
+
+_SIDE = 10_000
+"""Nodes along a side of a grid: more would draw hundreds of millions of costs an example."""
 
 
 @checked
@@ -51,6 +57,9 @@ def make_shortest_paths(
     X : array (n, p)
     costs : array (n, edges)
     """
+    whole = isinstance(grid, tuple | list) and all(isinstance(g, Integral) for g in grid)
+    if not whole or len(grid) != 2 or not all(1 <= g <= _SIDE for g in grid):
+        raise InvalidInputError(f"grid is {grid!r}: give (rows, columns), from 1 to {_SIDE} each.")
     rows, columns = grid
     m = rows * (columns - 1) + columns * (rows - 1)
     X, costs, _ = _drawn(n_examples, m, n_features, degree, noise, seed)

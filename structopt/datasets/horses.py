@@ -110,8 +110,8 @@ def _read(
     try:
         with Image.open(path) as opened:
             image = opened.convert(mode)
-    except FileNotFoundError:
-        raise
+    except FileNotFoundError as error:
+        raise MissingDataError(f"There is no file {name!r}.", path=path) from error
     # SyntaxError: what Pillow raises for some broken PNG files
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         raise FileFormatError(f"{name} is no whole image: {error}") from error

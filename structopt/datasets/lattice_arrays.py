@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, base_matrix, cut_rows
+from structopt.arrays import Ints, as_matrix, base_matrix, count, cut_rows
 from structopt.errors import InvalidInputError
 
 
@@ -74,7 +74,10 @@ class LatticeArrays(Sequence[Any]):
         for name in ("node_ptr", "arc_ptr", "tail", "head"):
             object.__setattr__(self, name, _whole(getattr(self, name), name))
         if not (sp.issparse(self.arc_features) and self.arc_features.format == "csr"):
-            object.__setattr__(self, "arc_features", base_matrix(self.arc_features))
+            given = self.arc_features
+            if not isinstance(given, np.memmap):  # which is to stay one
+                given = as_matrix(given, name="arc_features")
+            object.__setattr__(self, "arc_features", base_matrix(given))
         _check_ends(self.node_ptr, "node_ptr", None)
         _check_ends(self.arc_ptr, "arc_ptr", len(self.tail))
         if len(self.node_ptr) != len(self.arc_ptr):
@@ -88,7 +91,9 @@ class LatticeArrays(Sequence[Any]):
                 f"{len(self.tail)} tails, {len(self.head)} heads and {rows} rows of arc_features: "
                 "give one of each for every arc."
             )
-        if self.labels is not None and len(self.labels) != rows:
+        if hasattr(self.labels, "nnz"):
+            raise InvalidInputError("labels is a sparse matrix: give a list, one entry an arc.")
+        if self.labels is not None and count(self.labels, "labels") != rows:
             raise InvalidInputError(f"{len(self.labels)} labels for {rows} arcs.")
 
     @classmethod
@@ -231,7 +236,10 @@ class PathArrays(Sequence[Any]):
 
 def _whole(values: Any, name: str) -> Ints:
     """Return integers as they are, as an array; refuse what is none."""
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError as error:  # lists of unlike lengths
+        raise InvalidInputError(f"{name} must be a list of integers ({error}).") from error
     if array.ndim != 1 or (array.dtype.kind not in "iu" and array.size):
         raise InvalidInputError(
             f"{name} has the type {array.dtype} and shape {array.shape}: give a list of integers."

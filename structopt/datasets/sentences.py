@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from structopt.datasets.columns import ColumnSentence
-from structopt.errors import InvalidInputError
+from structopt.parameters import Count, Seed, checked
 
 _PHRASES = {
     "NP": [["DT", "NN"], ["DT", "JJ", "NN"], ["NN"], ["JJ", "NN"], ["PRP"], ["DT", "NN", "NN"]],
@@ -35,7 +35,8 @@ NOISE = 0.12
 """Share of parts of speech that are drawn at random, as if by a poor tagger."""
 
 
-def make_sentences(n_sentences: int = 100, *, seed: int = 0) -> list[ColumnSentence]:
+@checked
+def make_sentences(n_sentences: Count = 100, *, seed: Seed = 0) -> list[ColumnSentence]:
     """Draw sentences of a small language with columns word, part of speech, phrase tag.
 
     Endings hint at the part of speech, some words have several, and the column of parts of speech
@@ -47,8 +48,6 @@ def make_sentences(n_sentences: int = 100, *, seed: int = 0) -> list[ColumnSente
     seed : int
         The language is always the same; the seed draws its sentences.
     """
-    if n_sentences < 1:
-        raise InvalidInputError(f"n_sentences is {n_sentences}; ask for at least one.")
     words = _lexicon()
     rng = np.random.default_rng(seed)
     sentences = []

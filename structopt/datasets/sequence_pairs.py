@@ -11,10 +11,11 @@ r"""Pairs of sequences of which the second is an edited copy of the first, with 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
-from structopt.parameters import Count, Natural, Positive, Seed, Share, checked
+from structopt.parameters import Count, Natural, Range, Seed, Share, checked
 
 Match = tuple[int, int]
 Example = tuple[tuple[str, str], frozenset[Match]]
@@ -34,7 +35,7 @@ def make_protein_pairs(
     length: Count = 30,
     substituted: Share = 0.4,
     opened: Share = 0.05,
-    mean_gap: Positive = 3.0,
+    mean_gap: Annotated[float, Range(0, closed=False, high=1e6)] = 3.0,
     flanks: Natural = 0,
     seed: Seed = 0,
 ) -> tuple[list[tuple[str, str]], list[frozenset[Match]]]:

@@ -140,6 +140,8 @@ def read_table(path: str | os.PathLike[str]) -> tuple[str, dict[str, list[str]]]
 
 def _members(path: str | os.PathLike[str]) -> Iterator[tuple[str, bytes]]:
     """Yield the pages of an archive; links and devices are no pages."""
+    if not os.path.exists(path):
+        raise MissingDataError(f"There is no file {os.fspath(path)!r}.", path=path)
     try:
         with tarfile.open(path) as archive:
             for member in archive:

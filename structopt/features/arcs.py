@@ -32,7 +32,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.arrays import Ints
 from structopt.datasets.conllu import Sentence
 from structopt.errors import InvalidInputError
-from structopt.features.rows import FeatureTransformer
+from structopt.features.rows import FeatureTransformer, check_counts
 from structopt.features.vocabulary import Vocabulary
 
 UNKNOWN, ROOT, NONE = 0, 1, 2  # codes of what was not seen, of the root, of what is off the end
@@ -91,8 +91,15 @@ class ArcFeatures(FeatureTransformer):
         self.min_count, self.prune = min_count, prune
 
     def _read(self, sentences: Any) -> Sequence[Sentence]:
-        if not len(sentences):
-            raise InvalidInputError("There are no sentences to learn features from.")
+        check_counts(self.min_count, None)
+        if not isinstance(self.prune, bool):
+            raise InvalidInputError(f"prune must be True or False; got {self.prune!r}.")
+        given = list(sentences) if isinstance(sentences, Sequence) else []
+        if not given or not all(isinstance(s, Sentence) for s in given):
+            raise InvalidInputError(
+                "ArcFeatures reads a list of sentences as so.datasets.read_conllu gives them, at "
+                "least one."
+            )
         return sentences  # type: ignore[no-any-return]
 
     def _learn(self, sentences: Sequence[Sentence]) -> None:
@@ -110,6 +117,8 @@ class ArcFeatures(FeatureTransformer):
             keys.append(self._keys(codes, h, m)[0])
         found, count = np.unique(np.concatenate(keys), return_counts=True)
         self.vocabulary_ = found[count >= self.min_count]
+        if not len(self.vocabulary_):
+            raise InvalidInputError(f"No feature occurs on {self.min_count} arcs: lower min_count.")
         self.n_features_ = self.n_features_out_ = len(self.vocabulary_)
 
     def _rows(self, sentences: Sequence[Sentence]) -> list[tuple[Ints, Any]]:

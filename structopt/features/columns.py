@@ -103,6 +103,8 @@ class ColumnFeatures(FeatureTransformer):
 
     def _read(self, X: Any) -> Read:
         check_counts(self.min_count, self.hashing)
+        if not isinstance(self.bias, bool):
+            raise InvalidInputError(f"bias must be True or False; got {self.bias!r}.")
         return _seen(Tokens(X, self.columns), self._parsed())
 
     def _learn(self, read: Read) -> None:

@@ -26,7 +26,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from structopt.arrays import Ints
+from structopt.arrays import Ints, count
 from structopt.errors import InvalidInputError
 from structopt.features.rows import (
     FeatureRows,
@@ -84,7 +84,7 @@ class DictFeatures(FeatureTransformer):
 
     def _read(self, X: Any) -> Read:
         check_counts(self.min_count, self.hashing)
-        if isinstance(X, str | Mapping) or not hasattr(X, "__len__") or len(X) == 0:
+        if isinstance(X, str | Mapping) or hasattr(X, "nnz") or count(X) == 0:
             raise InvalidInputError(
                 f"X is {type(X).__name__}: give a list of at least one sentence (a list of "
                 "mappings), or of mappings."

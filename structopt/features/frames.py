@@ -10,14 +10,16 @@ Any frame will do whose columns are ``frame[name]`` (pandas, polars, a mapping o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from structopt.errors import InvalidInputError
+from structopt.parameters import checked
 
 
+@checked
 def group_frame(
     frame: Any,
     *,
@@ -54,10 +56,13 @@ def group_frame(
             f"Give a data frame with columns and the name of those to group by; got a "
             f"{type(frame).__name__} and by={by!r}."
         )
-    asked = [*keys, *([] if target is None else [target]), *(columns or ())]
+    kept = None if columns is None else list(columns)
+    if not all(isinstance(name, Hashable) for name in (*keys, *(kept or ()))):
+        raise InvalidInputError("by and columns are names of columns.")
+    asked = [*keys, *([] if target is None else [target]), *(kept or ())]
     if missing := [name for name in asked if name not in have]:
         raise InvalidInputError(f"The frame has no column {missing[0]!r}; it has {have}.")
-    kept = list(columns) if columns is not None else [c for c in have if c not in asked]
+    kept = [c for c in have if c not in asked] if kept is None else kept
     groups = [_values(frame, name) for name in keys]
     number: dict[Any, int] = {}
     codes = [number.setdefault(key, len(number)) for key in zip(*groups, strict=True)]

@@ -17,8 +17,10 @@ from typing import Any, Self
 
 import numpy as np
 
+from structopt.arrays import count
 from structopt.datasets.web_pages import PageNode
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, checked
 
 BOLD = frozenset({"b", "strong", "h1", "h2", "h3", "h4", "h5", "h6", "th", "em"})
 PATH, SHAPE, BEFORE = 3, 6, 3
@@ -30,6 +32,10 @@ def node_features(page: Sequence[PageNode]) -> list[list[str]]:
     found = []
     before = ""
     for place, node in enumerate(page):
+        if not isinstance(node, PageNode):
+            raise InvalidInputError(
+                f"A page is a list of PageNode (so.datasets.read_swde); got {type(node).__name__}."
+            )
         names = [
             "bias",
             "element" if node.text is None else "text",
@@ -88,11 +94,16 @@ class PageFeatures:
 
     names_: list[str]
 
-    def __init__(self, *, min_count: int = 2) -> None:
+    @checked
+    def __init__(self, *, min_count: Count = 2) -> None:
         self.min_count = min_count
 
     def fit(self, pages: Sequence[Sequence[PageNode]]) -> Self:
         """Learn which features there are."""
+        if hasattr(pages, "nnz"):
+            raise InvalidInputError("pages is a sparse matrix: give a list of pages.")
+        for i in range(count(pages, "pages")):
+            count(pages[i], f"Page {i}")
         counts = Counter(n for page in pages for names in node_features(page) for n in names)
         self.names_ = sorted(name for name, count in counts.items() if count >= self.min_count)
         if not self.names_:

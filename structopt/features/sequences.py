@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
-from structopt.arrays import as_matrix
+from structopt.arrays import as_matrix, count
 from structopt.errors import InvalidInputError
 from structopt.features.rows import FeatureRows, FeatureTransformer
 
@@ -47,10 +47,10 @@ class PerToken(FeatureTransformer):
         self.transformer = transformer
 
     def _read(self, X: Any) -> tuple[Any, Any]:
-        if isinstance(X, str) or not hasattr(X, "__len__") or len(X) == 0:
+        if isinstance(X, str) or hasattr(X, "nnz") or count(X) == 0:
             raise InvalidInputError("Give a list of at least one sequence of tokens.")
         for i, x in enumerate(X):
-            length = x.shape[0] if hasattr(x, "shape") else len(x)
+            length = count(x, f"Sequence {i}")
             if isinstance(x, str) or length == 0:
                 raise InvalidInputError(
                     f"Sequence {i} is {x!r}: give at least one token.", example=i
@@ -68,6 +68,10 @@ class PerToken(FeatureTransformer):
         return tokens, np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
 
     def _learn(self, read: Any) -> None:
+        if isinstance(self.transformer, type) or not hasattr(self.transformer, "get_params"):
+            raise InvalidInputError(
+                f"transformer is {self.transformer!r}: give one of scikit-learn's kind."
+            )
         self.transformer_ = clone(self.transformer).fit(read[0])
         self.n_features_out_ = int(self.transformer_.transform(read[0][:1]).shape[1])
 
@@ -102,7 +106,8 @@ class JoinedFeatures(FeatureTransformer):
 
     def fit_transform(self, X: Any, y: Any = None) -> Any:
         """Fit every transformer and join what they return."""
-        if isinstance(self.transformers, str) or not len(self.transformers):
+        listed = isinstance(self.transformers, list | tuple) and len(self.transformers)
+        if not listed or not all(hasattr(part, "fit_transform") for part in self.transformers):
             raise InvalidInputError("There are no transformers to join: give at least one.")
         self.transformers_ = [clone(part) for part in self.transformers]
         found = [part.fit_transform(X, y) for part in self.transformers_]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from structopt.datasets.text_files import at, read_lines
@@ -70,7 +70,8 @@ class Template(NamedTuple):
 
 def parse_templates(templates: Sequence[str]) -> list[Template]:
     """Return templates read from their text; ranges become one template each."""
-    if isinstance(templates, str) or not all(isinstance(given, str) for given in templates):
+    listed = isinstance(templates, Iterable) and not isinstance(templates, str)
+    if not listed or not all(isinstance(given, str) for given in templates):
         raise InvalidInputError(f"templates is {templates!r}: give a list of texts.")
     found: list[Template] = []
     for given in templates:

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,13 @@ class Tokens:
             raise InvalidInputError(f"X is a {type(X).__name__}: give a list of sentences.")
         if count(X) == 0:
             raise InvalidInputError("There are no sentences: give at least one.")
-        self.names = None if names is None else list(names)
+        self.names = None if names is None else list(names) if isinstance(names, Iterable) else []
+        if self.names is not None and (
+            not self.names
+            or isinstance(names, str)
+            or not all(isinstance(name, str) for name in self.names)
+        ):
+            raise InvalidInputError(f"columns is {names!r}: give a list of names.")
         self.sentences = [_rows(x, i) for i, x in enumerate(X)]
         lengths = [_length(s, i) for i, s in enumerate(self.sentences)]
         self.offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)

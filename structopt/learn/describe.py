@@ -12,6 +12,7 @@ from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.cutting_plane import CuttingPlane
+from structopt.parameters import checked
 from structopt.structures.base.structure import Structure
 
 _KINDS = {
@@ -22,6 +23,7 @@ _KINDS = {
 }
 
 
+@checked
 def describe(formulation: Formulation, structure: Structure, X: Sequence[Any], Y: Any) -> str:
     """Return what a formulation is read as on some data, without solving it.
 

@@ -7,6 +7,7 @@ from typing import Any
 from structopt.errors import InvalidInputError
 from structopt.learn.predictor import accuracy
 from structopt.methods.method import Iterate, Method
+from structopt.parameters import Count, checked
 from structopt.run.events import Round
 
 
@@ -50,11 +51,10 @@ class EarlyStopping:
     True
     """
 
+    @checked
     def __init__(
-        self, X_val: Any, Y_val: Any, *, patience: int | None = 5, min_improvement: float = 0.0
+        self, X_val: Any, Y_val: Any, *, patience: Count | None = 5, min_improvement: float = 0.0
     ) -> None:
-        if patience is not None and patience < 1:
-            raise InvalidInputError(f"patience is {patience}; it must be at least 1, or None.")
         self.X_val, self.Y_val = X_val, Y_val
         self.patience, self.min_improvement = patience, min_improvement
         self._forget()

@@ -61,6 +61,10 @@ def save_model(model: Any, path: str | os.PathLike[str]) -> None:
     """
     if hasattr(model, "steps"):
         model = _of_pipeline(model)
+    if not (hasattr(model, "result_") and hasattr(model, "structure_")):
+        raise InvalidInputError(
+            f"save_model writes a fitted model; got {type(model).__name__}: fit it first."
+        )
     result, arrays = model.result_, _weight_arrays(model.result_.weights)
     settings = {k: v for k, v in model.get_params(deep=False).items() if k not in _LEFT_OUT}
     backend = settings.pop("backend")

@@ -53,6 +53,7 @@ def examples_of(model: Any, X: Any, Y: Any, inputs: Any = None) -> list[Example]
     if inputs is not None and count(inputs, "inputs") != len(predicted):
         raise InvalidInputError(f"{len(predicted)} examples but {count(inputs)} inputs to show.")
     encoded = model._inputs(X)
+    encoded = encoded.tocsr() if hasattr(encoded, "tocsr") else encoded  # rows can be taken
     raw = X if inputs is None and model.features_ is not None else None
     found = []
     for i, (gold, given) in enumerate(zip(Y, predicted, strict=True)):

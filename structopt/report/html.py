@@ -78,6 +78,8 @@ def write_report(
     InvalidInputError
         There are not as many names as weights.
     """
+    if not all(isinstance(example, Example) for example in examples):
+        raise InvalidInputError("examples of a report are Example objects, as model.report makes.")
     if feature_names is not None and len(feature_names) != len(result.weights):
         raise InvalidInputError(
             f"There are {len(result.weights)} weights but {len(feature_names)} feature_names."
@@ -91,7 +93,7 @@ def write_report(
             result=result,
             verdict=verdict(result.certificate),
             why=STATUSES.get(result.status, ""),
-            task=task_of(examples) if examples else None,
+            task=task_of(examples) if len(examples) else None,
             weights=shown_weights(result.weights, feature_names),
             certificate=_certificate(result.certificate),
             scrubber=Scrubber.of(SCRUBBER, {"run": result}, {"run": ROUNDS}),

@@ -74,6 +74,9 @@ class Certificate:
     def certified(self) -> bool:
         """Whether exact oracles prove a gap within the tolerances, at feasible weights."""
         small = self.relative_gap <= self.tolerance or self.gap <= self.abs_tolerance
+        # a small number below another small one is a gap too, unless both count as 0
+        below = -self.relative_gap > max(self.tolerance, ROUNDING + self.residual)
+        small = small and not (below and abs(self.primal) > _NOTHING)
         sound = self.exact and not contradicts(self.primal, self.dual, self.residual)
         return sound and small and self.residual <= FEASIBLE
 

@@ -26,9 +26,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, as_sequence, count
+from structopt.arrays import Floats, as_floats, as_sequence, count
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError, StructoptError
+from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.master.separation import separate
 from structopt.methods.cutting_plane import CuttingPlane
@@ -40,7 +40,7 @@ from structopt.run.result import Result
 from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.oracles import Oracle, best_other
 from structopt.structures.base.small import Small
-from structopt.structures.base.structure import Structure
+from structopt.structures.base.structure import Structure, check_lengths
 from structopt.testing.full_problem import FullProblem
 from structopt.testing.structure_case import StructureCase
 
@@ -126,7 +126,11 @@ def audit(
     -------
     Audit
     """
-    result = fitted if isinstance(fitted, Result) else fitted.result_
+    result = fitted if isinstance(fitted, Result) else getattr(fitted, "result_", None)
+    if not isinstance(result, Result):
+        raise InvalidInputError(
+            f"An audit looks at a fitted model or a Result; got {type(fitted).__name__}."
+        )
     if not isinstance(fitted, Result):
         structure = fitted.structure_ if structure is None else structure
         formulation = fitted.formulation if formulation is None else formulation
@@ -134,6 +138,7 @@ def audit(
     if structure is None or formulation is None:
         raise IncompatibleError("An audit of a Result needs structure= (fitted) and formulation=.")
     X, Y = as_sequence(X), as_sequence(Y)
+    check_lengths(X, Y)
     X = [X[[i]] for i in range(count(X))] if sp.issparse(X) else X
     return _Auditor(structure, formulation, X, Y, sample_weight).run(
         result, examples, np.random.default_rng(random_state)
@@ -148,7 +153,8 @@ class _Auditor:
     ) -> None:
         self.structure, self.X, self.Y = structure, X, Y
         self.formulation = formulation.resolve(_unresolved)
-        self.weight = np.ones(len(Y)) if sample_weight is None else np.asarray(sample_weight, float)
+        given = np.ones(len(Y)) if sample_weight is None else sample_weight
+        self.weight = as_floats(given, "sample_weight")
         shards = [ExampleShard(structure, X, Y, 0)]
         n, exact = structure.n_features_, structure.exact
         self.raw = DataSet(shards, n, sample_weight=self.weight, exact=exact)
@@ -260,9 +266,12 @@ class _Auditor:
         def outputs(x: Any) -> list[Any]:
             return self.structure.k_best(x, nothing, few + 1)
 
-        if any(len(outputs(x)) > few for x in self.X):
+        listed = [outputs(x) for x in self.X]
+        if any(len(found) > few for found in listed):
             return None
         case = StructureCase(Small(self.structure, self.X, self.Y, outputs))
+        pairs = zip(self.Y, listed, strict=True)
+        case.outputs = [[self.structure.beside(gold, y) for y in found] for gold, found in pairs]
         try:
             return FullProblem(case, self.formulation, self.weight).optimum()
         except StructoptError as error:

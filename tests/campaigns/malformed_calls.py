@@ -8,6 +8,7 @@ the suite; the long run is ``python tests/campaigns/malformed_calls.py --count 1
 import argparse
 import collections
 import contextlib
+import functools
 import io
 import logging
 import signal
@@ -19,10 +20,12 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import scipy.sparse as sp
+from more_recipes import more
 
 import structopt as so
 
-SECONDS = 20  # a call that takes longer hangs
+logger = logging.getLogger("malformed_calls")
+SECONDS = 20  # of CPU: a call that takes longer hangs
 rng = np.random.default_rng(0)
 ROWS, CLASSES = rng.normal(size=(12, 3)), ["a", "b", "c"] * 4
 WORDS = [rng.normal(size=(t, 3)) for t in (2, 3, 1, 4)]
@@ -403,9 +406,15 @@ def recipes():
 NOT_OURS = {"name", "of", "question"}
 
 
+@functools.cache
+def every_recipe():
+    """Return all recipes by name."""
+    return {name: (call, given) for name, call, given in [*recipes(), *more()]}
+
+
 def cases():
     """Return every (recipe, argument, bad value) by name."""
-    for name, _, arguments in recipes():
+    for name, (_, arguments) in every_recipe().items():
         for argument in arguments:
             if argument not in NOT_OURS:
                 yield from ((name, argument, value) for value in bad_values())
@@ -413,14 +422,15 @@ def cases():
 
 def outcome(recipe, argument, value):
     """Run one case; return None, or what was raw about it."""
-    call, arguments = next((c, a) for n, c, a in recipes() if n == recipe)
+    call, arguments = every_recipe()[recipe]
     given = dict(arguments) | {argument: bad_values()[value]}
 
     def late(*_):
         raise TimeoutError(f"no answer after {SECONDS} s")
 
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(SECONDS)
+    before = signal.signal(signal.SIGALRM, late), signal.signal(signal.SIGPROF, late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
+    signal.alarm(20 * SECONDS)
     try:
         with (
             warnings.catch_warnings(),
@@ -439,7 +449,9 @@ def outcome(recipe, argument, value):
         return f"{type(error).__name__} at {where}: {str(error)[:90]}"
     finally:
         signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGALRM, before[0])
+        signal.signal(signal.SIGPROF, before[1])
     return None
 
 
@@ -447,7 +459,13 @@ def run(count, seed, only=""):
     """Run ``count`` cases drawn at random (all, if there are fewer); return the findings."""
     every = [case for case in cases() if only in case[0]]
     order = np.random.default_rng(seed).permutation(len(every))[:count]
-    findings = {every[k]: found for k in order if (found := outcome(*every[k])) is not None}
+    findings = {}
+    for k in order.tolist():
+        logger.debug("%s", every[k])
+        if (found := outcome(*every[k])) is not None:
+            findings[every[k]] = found
+            recipe, argument, value = every[k]
+            logger.warning("%s(%s=%s): %s", recipe, argument, value, found)
     return len(order), findings
 
 
@@ -457,12 +475,12 @@ def main():
     parser.add_argument("--count", type=int, default=10_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="recipes whose name contains this")
+    parser.add_argument("--verbose", action="store_true", help="name every call before it is made")
     arguments = parser.parse_args()
-    logging.disable(logging.CRITICAL)
+    logging.basicConfig(level=logging.CRITICAL, format="%(message)s")
+    logger.setLevel(logging.DEBUG if arguments.verbose else logging.WARNING)
     done, findings = run(arguments.count, arguments.seed, arguments.only)
     by_kind = collections.Counter(found.split(":")[0] for found in findings.values())
-    for (recipe, argument, value), found in sorted(findings.items()):
-        print(f"{recipe}({argument}={value}): {found}")
     print(f"{done} calls, {len(findings)} raw; {dict(by_kind)}")
     raise SystemExit(bool(findings))
 

@@ -256,10 +256,14 @@ METHODS = [e.key for e in names.of_kind("method")]
 BACKENDS = [e.key for e in names.of_kind("backend")]
 
 
-def drawn(seed, number):
-    """Return the problem of a number."""
+TAKEN = {"block-ascent": ["Multiclass", "Chain"]}
+"""What a method is drawn with where it is asked for alone: it takes no other structure."""
+
+
+def drawn(seed, number, method=None):
+    """Return the problem of a number; of one method, if it is named."""
     rng = np.random.default_rng([seed, number])
-    structure = str(rng.choice(list(STRUCTURES)))
+    structure = str(rng.choice(TAKEN.get(method, list(STRUCTURES))))
     while True:
         case = StructureCase(STRUCTURES[structure](rng), number)
         count = [len(outputs) for outputs in case.outputs]
@@ -267,7 +271,8 @@ def drawn(seed, number):
             break
     if structure != "References" and rng.integers(2):
         case = learnable(case, number)
-    method = str(rng.choice(METHODS)) if rng.random() < 0.4 else "cutting-plane"
+    if method is None:
+        method = str(rng.choice(METHODS)) if rng.random() < 0.4 else "cutting-plane"
     wanted = formulation(rng, structure, method)
     if math.prod(c + 1 for c in count) > MOST_SUMS and getattr(wanted, "slacks", "n") == "one":
         wanted = wanted.set_params(slacks="n")

@@ -1,11 +1,14 @@
 """A short run of every campaign; the long ones are commands of their own."""
 
 import importlib.util
+import re
 import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
+
+from structopt import names
 
 
 @cache
@@ -21,6 +24,19 @@ def test_malformed_calls_are_answered_or_refused_by_name():
     done, findings = campaign("malformed_calls").run(400, seed=0)
     assert done == 400
     assert findings == {}
+
+
+def test_every_public_name_is_called():
+    recipes = campaign("malformed_calls").every_recipe()
+    called = " ".join(recipes)
+    missing = [
+        entry.name
+        for entry in names.NAMES
+        if entry.name not in campaign("more_recipes").NOT_CALLED
+        and not re.search(rf"\b{entry.name}\b", called)
+    ]
+    # models and functions that recipes of other names call
+    assert set(missing) <= {"StructuredClassifier", "DataSet"}, missing
 
 
 @pytest.mark.parametrize(

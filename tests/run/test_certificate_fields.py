@@ -40,3 +40,35 @@ def test_a_contradiction_is_one_beyond_roundings():
     check_bounds(1.0, 1.0)
     assert "not certified" in str(Certificate(1.0, 1.1, tolerance=1.0, note="why"))
     assert "why" in str(Certificate(1.0, 1.1, tolerance=1.0, note="why"))
+
+
+def test_a_lower_bound_above_a_small_upper_one_certifies_nothing():
+    assert not contradicts(1e-9, 1e-9 + 9e-12)  # no error: roundings of numbers of size 1
+    assert not Certificate(1e-9, 1e-9 + 9e-12, tolerance=1e-3).certified
+    assert Certificate(1e-9, 1e-9 + 9e-12, tolerance=1e-2).certified
+    assert Certificate(1e-9, 1e-9 + 9e-16, tolerance=1e-9, residual=FEASIBLE).certified
+    assert Certificate(1e-12, 5e-12, tolerance=1e-3).certified  # both count as 0
+
+
+def test_what_counts_as_feasible_is_a_millionth():
+    assert Certificate(8.0, 8.0, tolerance=0.1, residual=1e-6).certified
+    assert not Certificate(8.0, 8.0, tolerance=0.1, residual=1.1e-6).certified
+
+
+def test_doubts_end_a_certificate_and_are_said_first():
+    found = Certificate(8.0, 8.0, tolerance=0.1, note="known").doubted("no proof")
+    assert (found.exact, found.certified, found.note) == (False, False, "no proof; known")
+    assert (found.primal, found.dual) == (8.0, 8.0)
+
+
+def test_a_notebook_says_what_is_proven():
+    good = Certificate(8.0, 7.92, tolerance=0.1, note="a note")._repr_html_()
+    assert "Certified" in good
+    assert "Not certified" not in good
+    assert "by more than 1 %" in good
+    assert "a note" in good
+    assert "note" not in Certificate(8.0, 7.92, tolerance=0.1)._repr_html_().split("</style>")[-1]
+    wide = Certificate(8.0, 4.0, tolerance=0.1)._repr_html_()
+    assert "Not certified" in wide
+    assert "further apart" in wide
+    assert "nothing is proven" in Certificate(8.0, 8.0, tolerance=0.1, exact=False)._repr_html_()

@@ -171,7 +171,7 @@ def test_a_loss_with_an_oracle_of_its_own():
         (so.losses.Confusion({"a": 1.0}), "no pair of the labels"),
         (so.losses.TreeDistance({"a": "x", "b": "x"}), "does not know the label 'c'"),
         (so.losses.TreeDistance({"a": "b", "b": "a", "c": "a"}), "cycle"),
-        (so.losses.SpanCosts(extra=-1.0, outside="a"), "below 0"),
+        (so.losses.SpanCosts(extra=-1.0, outside="a"), "extra must be a finite number >= 0"),
     ],
     ids=lambda given: getattr(given, "__name__", repr(given)),
 )

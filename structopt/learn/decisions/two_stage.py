@@ -52,7 +52,8 @@ class TwoStage(Decider, BaseEstimator):  # type: ignore[misc]
         costs, _ = best_decisions(as_set(self.decisions), y)
         if count(matrix) != len(costs):
             raise InvalidInputError(f"{count(matrix)} inputs but {len(costs)} vectors of costs.")
-        if self.regressor is not None and not hasattr(self.regressor, "get_params"):
+        is_one = hasattr(self.regressor, "get_params") and not isinstance(self.regressor, type)
+        if self.regressor is not None and not is_one:
             raise InvalidInputError(
                 f"regressor is {self.regressor!r}: give a regressor of scikit-learn, or None for "
                 "Ridge()."

@@ -15,14 +15,16 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, check_weights
+from structopt.arrays import Floats, as_floats, check_weights
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.parameters import checked
 from structopt.report.draw.canvas import BLUE, FAINT, ORANGE, axes, bare, short
 from structopt.structures.chain.structure import Chain
 
 _MOST = 400  # nodes: beyond them nobody reads numbers
 
 
+@checked
 def trellis(
     structure: Chain,
     x: Any,
@@ -141,7 +143,7 @@ def _scores(structure: Any, x: Any, weights: Floats) -> tuple[Floats, Floats, li
     weights = check_weights(weights, structure.n_features_)
     labels, d = list(structure.labels_), structure.n_inputs_
     k = len(labels)
-    rows = x.toarray() if sp.issparse(x) else np.asarray(x, dtype=float)
+    rows = x.toarray() if sp.issparse(x) else as_floats(x, "x")
     if rows.ndim != 2 or rows.shape[1] != d or not len(rows):
         raise InvalidInputError(f"x must have shape (T, {d}); got {rows.shape}.")
     local = rows @ weights[: k * d].reshape(k, d).T

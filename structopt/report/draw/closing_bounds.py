@@ -37,7 +37,7 @@ def bounds(runs: Any, *, against: str = "round", ax: Any = None) -> Any:
     >>> ax.get_xlabel(), ax.get_ylabel()
     ('round', 'objective')
     """
-    if against not in ("round", "seconds"):
+    if not isinstance(against, str) or against not in ("round", "seconds"):
         raise InvalidInputError(f"against is {against!r}; it must be 'round' or 'seconds'.")
     named = runs if isinstance(runs, Mapping) else {"": runs}
     histories = {name: _history(run) for name, run in named.items()}

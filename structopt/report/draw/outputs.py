@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.errors import InvalidInputError
+from structopt.parameters import checked
 from structopt.report.draw.graphs import draw_cut, draw_hierarchy
 from structopt.report.draw.lattice import draw_lattice
 from structopt.report.draw.matching import draw_matching
@@ -28,6 +29,7 @@ KINDS: dict[str, Drawing] = {
 }
 
 
+@checked
 def structure(
     x: Any,
     y: Any,
@@ -71,7 +73,13 @@ def structure(
     ['x', 'y', 'z']
     """
     kind = kind_of(x, y) if of is None else _kind_of_structure(of)
-    return KINDS[kind](x, y, y_hat, words=words, ax=ax)
+    try:
+        return KINDS[kind](x, y, y_hat, words=words, ax=ax)
+    except (TypeError, ValueError, LookupError, AttributeError) as error:
+        raise InvalidInputError(
+            f"x, y, y_hat or words are not what a {kind} is drawn from ({error}): give them as the "
+            "structure takes them."
+        ) from error
 
 
 def kind_of(x: Any, y: Any) -> str:

@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, as_floats
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.methods.method import Method
+from structopt.parameters import checked
 from structopt.report.draw.canvas import FAINT, ORANGE, RED, axes, short
 from structopt.report.draw.landscape import Limits, landscape
 from structopt.run.events import Found
@@ -29,8 +30,9 @@ _NAMED = 6  # new cuts in the key, at most
 _COLOURS = (RED, "#009e73", "#cc79a7", "#56b4e9", "#a6761d", ORANGE)
 
 
+@checked
 def plane(
-    run: Method,
+    run: Any,
     *,
     levels: str | None = "problem",
     limits: Limits | None = None,
@@ -81,6 +83,8 @@ def plane(
     """
     _check(run, levels)
     limits = _limits(run) if limits is None else limits
+    if as_floats(limits, "limits").shape != (4,):
+        raise InvalidInputError(f"limits is {limits!r}: give (left, right, bottom, top).")
     ax = axes(ax, 5.6, 4.6)
     if levels is not None:
         _level_lines(ax, run, limits, levels)

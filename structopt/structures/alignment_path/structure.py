@@ -102,8 +102,8 @@ class AlignmentPath(PackedStructure):
         if are_symbols(X[0]):
             seen = {s for x in X if are_symbols(x) for one in x for s in one}
             fitted.symbols_ = tuple(sorted(seen)) if self.symbols is None else tuple(self.symbols)
-            repeated = len(set(fitted.symbols_)) < len(fitted.symbols_)
-            if repeated or not all(isinstance(s, str) for s in fitted.symbols_):
+            strings = all(isinstance(s, str) for s in fitted.symbols_)
+            if not strings or len(set(fitted.symbols_)) < len(fitted.symbols_):
                 raise InvalidInputError("symbols must be strings, each once.")
             fitted.n_inputs_ = len(fitted.symbols_) ** 2
             fitted.n_features_ = fitted.n_inputs_ + 2 * len(fitted.symbols_) + 2

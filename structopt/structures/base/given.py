@@ -161,7 +161,7 @@ def agrees(given: Any, y: Any) -> bool:
     if isinstance(given, list | tuple) and isinstance(y, Sequence) and not isinstance(y, str):
         pairs = zip(given, y, strict=False)
         return len(given) == len(y) and all(agrees(a, b) for a, b in pairs)
-    return bool(given == y)
+    return bool(np.all(given == y))
 
 
 def nothing_agrees(given: Any, example: int) -> InfeasibleError:

@@ -36,8 +36,13 @@ class Order(list[int]):
     """
 
     def __init__(self, items: Iterable[int], relevance: Any = None) -> None:
-        super().__init__(int(item) for item in items)
-        self.relevance = None if relevance is None else tuple(float(r) for r in relevance)
+        try:
+            super().__init__(int(item) for item in items)
+            self.relevance = None if relevance is None else tuple(float(r) for r in relevance)
+        except (TypeError, ValueError, OverflowError) as error:
+            raise InvalidInputError(
+                f"An order is a list of item numbers, each with a number as relevance ({error})."
+            ) from error
 
     def __reduce__(self) -> Any:
         return (Order, (list(self), self.relevance))

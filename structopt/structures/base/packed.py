@@ -41,6 +41,7 @@ from functools import cache
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
 from structopt.arrays import Floats, count
 from structopt.errors import IncompatibleError, InvalidInputError
@@ -159,6 +160,7 @@ class PackedStructure(Structure):
         self._check("argmax", "joint_features")
         if count(X) == 0:
             return []
+        X = sp.csr_array(X) if sp.issparse(X) else X
         shard = self.pack(X, None)
         return self._unpacked(shard, shard.argmax(weights))
 

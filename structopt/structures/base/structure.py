@@ -196,7 +196,7 @@ class Structure(Parameters):
         nothing is given; a structure of your own answers it by its :meth:`complete`.
         """
         if given is None:
-            found = [self.argmax(x, weights) for x in X]
+            found = [self.argmax(x, weights) for x in (X if count(X) else ())]
         else:
             check_lengths(X, given)
             if type(self).complete is Structure.complete:

@@ -96,7 +96,10 @@ def allowed_pairs(transitions: Any, labels: Sequence[Any]) -> Bools:
     size = len(labels) + 1
     allowed = np.ones((size, size), dtype=bool)
     if not isinstance(transitions, Mapping):
-        given = np.asarray(transitions)
+        try:
+            given = np.asarray(transitions)
+        except ValueError:  # rows of unlike lengths
+            given = np.zeros(0)
         if (
             given.shape not in ((size - 1, size - 1), (size, size))
             or given.dtype.kind not in "biuf"
@@ -196,7 +199,7 @@ def _may_follow(before: Any, tag: Any, scheme: str) -> bool:
 
 
 def _table(types: Iterable[str], kinds: str, scheme: str) -> dict[str | None, list[str | None]]:
-    if isinstance(types, str):
+    if isinstance(types, str) or hasattr(types, "nnz") or not isinstance(types, Iterable):
         raise InvalidInputError(f"types is {types!r}: give a list of types, such as [{types!r}].")
     tags: list[str | None] = ["O", *(f"{kind}-{type_}" for type_ in types for kind in kinds)]
     allowed = _of_scheme(tags, scheme)

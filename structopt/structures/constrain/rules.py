@@ -28,6 +28,7 @@ from typing import Any
 import numpy as np
 
 from structopt.errors import InvalidInputError
+from structopt.parameters import Natural, checked
 from structopt.structures.base.integer.rows import LinearRows
 from structopt.structures.base.labels import LabelSet
 
@@ -170,7 +171,8 @@ def at_least_one(*labels: Hashable) -> Rule:
     return _Count(labels, 1.0, np.inf)
 
 
-def exactly(label: Hashable, count: int) -> Rule:
+@checked
+def exactly(label: Hashable, count: Natural) -> Rule:
     """The label stands at ``count`` positions, no more and no less."""
     return _Count((label,), count, count)
 

@@ -156,6 +156,10 @@ def as_rows(values: Any, n_parts: int, name: str, start: int = 0) -> Floats:
 def _name_ragged(values: Any, n_parts: int, name: str, start: int) -> None:
     """Name the first example that has another number of parts than the set."""
     for i, row in enumerate(values, start):
+        if hasattr(row, "nnz"):
+            raise InvalidInputError(
+                f"{name} of example {i} is a sparse matrix: give {n_parts} numbers.", example=i
+            )
         if not hasattr(row, "__len__") or len(row) != n_parts:
             size = f"{len(row)} numbers" if hasattr(row, "__len__") else f"{row!r}"
             raise InvalidInputError(

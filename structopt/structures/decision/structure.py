@@ -133,7 +133,7 @@ class Decision(PackedStructure):
     # ------------------------------------------------------------------ what it means
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return ``- scale * x (outer) y``: a sparse row."""
-        decision = np.asarray(plain(y), dtype=np.float64)
+        decision = self._decision(y)
         matrix, by_part = self._matrix([x])
         if by_part:
             return sp.csr_array(-self.scale * (sp.csr_array(decision[None, :]) @ matrix))
@@ -142,12 +142,23 @@ class Decision(PackedStructure):
     def loss(self, y: Any, other: Any) -> float:
         """Return the regret of ``other`` if y brings costs, else in how many parts they differ."""
         if isinstance(y, Priced):
-            return y.regret(plain(other))
+            self._decision(y)
+            return y.regret(self._decision(other))
         return float(self.part_errors(y, other))
 
     def part_errors(self, y: Any, other: Any) -> int:
         """Return the number of parts that differ."""
-        return int(np.count_nonzero(np.asarray(plain(y)) != np.asarray(plain(other))))
+        return int(np.count_nonzero(self._decision(y) != self._decision(other)))
+
+    def _decision(self, y: Any) -> Floats:
+        """Return a decision as numbers, without its costs."""
+        found = as_floats(plain(y), "a decision")
+        if found.shape != (self.decisions.n_parts,):
+            raise InvalidInputError(
+                f"A decision has shape {found.shape}: give a number for each of "
+                f"{self.decisions.n_parts} parts."
+            )
+        return found
 
     def note(self) -> str:
         """Return what the set says about its answers."""

@@ -19,8 +19,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, check_weights
 from structopt.errors import InvalidInputError
+from structopt.parameters import Count, checked
 from structopt.structures.base.example_shard import as_row
 from structopt.structures.base.given import agrees, nothing_agrees
 from structopt.structures.base.shard import Shard
@@ -71,7 +72,8 @@ class Enumerated(Structure):
 
     def score(self, x: Any, y: Any, weights: Floats) -> float:
         """Return w . phi(x, y)."""
-        return float((as_row(self.joint_features(x, y)) @ weights)[0])
+        row = as_row(self.joint_features(x, y))
+        return float((row @ check_weights(weights, row.shape[1]))[0])
 
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
         """Return the y that maximises ``w . phi(x, y)``, plus ``loss(gold, y)`` given gold."""
@@ -90,7 +92,8 @@ class Enumerated(Structure):
         others = [y for y in self.outputs_of(x) if y != gold]
         return max(others, key=lambda y: self.score(x, y, weights), default=None)
 
-    def k_best(self, x: Any, weights: Floats, k: int) -> list[Any]:
+    @checked
+    def k_best(self, x: Any, weights: Floats, k: Count) -> list[Any]:
         """Return the k best outputs, best first (fewer if there are fewer)."""
         return sorted(self.outputs_of(x), key=lambda y: -self.score(x, y, weights))[:k]
 

@@ -38,7 +38,7 @@ def read_rules(given: Any) -> tuple[tuple[Rule, ...], tuple[tuple[str, str], ...
         Rules as text, one a line, alternatives parted by ``|``, words in quotes; a pair holds a
         symbol and the one or two symbols that it becomes.
     """
-    if isinstance(given, Mapping) or not isinstance(given, Iterable):
+    if isinstance(given, Mapping) or hasattr(given, "nnz") or not isinstance(given, Iterable):
         raise InvalidInputError(f"rules is a {type(given).__name__}: {WRITTEN}.")
     rules: set[Rule] = set()
     words: set[tuple[str, str]] = set()

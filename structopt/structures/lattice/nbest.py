@@ -91,4 +91,8 @@ def nbest_index(path: Any) -> int:
 
 def nbest_words(path: Any) -> list[str]:
     """Return the words of a path of an n-best lattice."""
+    if not isinstance(path, Sequence) or not all(
+        isinstance(edge, tuple) and len(edge) == 3 for edge in path
+    ):
+        raise InvalidInputError(f"A path is a list of edges (tail, head, key); got {path!r}.")
     return [edge[2] for edge in path[:-1]]

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, as_floats
 from structopt.errors import InvalidInputError
 from structopt.parameters import NonNegative, Parameters
 
@@ -33,6 +33,8 @@ class Confusion(Parameters):
         What pairs cost that a mapping does not name.
     """
 
+    checked_in = "confusion"
+
     def __init__(self, costs: Any, other: NonNegative = 1.0) -> None:
         self.costs = costs
         self.other = other
@@ -40,11 +42,12 @@ class Confusion(Parameters):
     def confusion(self, labels: Sequence[Any]) -> Floats:
         """Return the cost of each predicted label (columns) for each gold one (rows)."""
         if not isinstance(self.costs, Mapping):
-            return np.array(self.costs, dtype=np.float64)
+            return as_floats(self.costs, "costs of losses.Confusion").copy()
         places = {label: k for k, label in enumerate(labels)}
         table = np.full((len(labels), len(labels)), float(self.other))
         np.fill_diagonal(table, 0.0)
-        for pair, cost in self.costs.items():
+        prices = as_floats(list(self.costs.values()), "costs of losses.Confusion")
+        for pair, cost in zip(self.costs, prices, strict=True):
             if not (isinstance(pair, tuple) and len(pair) == 2 and set(pair) <= set(places)):
                 raise InvalidInputError(
                     f"losses.Confusion names {pair!r}, which is no pair of the labels "

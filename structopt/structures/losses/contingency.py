@@ -23,11 +23,12 @@ Joachims (2005), "A support vector method for multivariate performance measures"
 from __future__ import annotations
 
 from abc import abstractmethod
+from typing import Annotated
 
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.parameters import Parameters, Positive
+from structopt.parameters import Parameters, Range
 
 
 class TableLoss(Parameters):
@@ -58,7 +59,7 @@ class FScore(TableLoss):
         How much more recall counts than precision.
     """
 
-    def __init__(self, beta: Positive = 1.0) -> None:
+    def __init__(self, beta: Annotated[float, Range(0, closed=False, high=1e100)] = 1.0) -> None:
         self.beta = beta
 
     def table(self, positives: int, negatives: int) -> Floats:

@@ -14,6 +14,7 @@ structopt.errors.InvalidInputError: loss is PartCosts(extra=1.0, missed=-1.0): b
 from __future__ import annotations
 
 from collections.abc import Callable, Set
+from numbers import Real
 from typing import Any, Self
 
 import numpy as np
@@ -58,8 +59,8 @@ class PartCosts(Parameters):
     def checked(self, *, positive: bool = False) -> Self:
         """Return itself; refuse costs that are no numbers, or 0 where none (or not both) may be."""
         costs = [self.extra, self.missed]
-        plain = not any(callable(c) or np.ndim(c) for c in costs)
-        if not plain or not (np.isfinite(costs).all() and min(costs) >= 0 and any(costs)):
+        plain = all(isinstance(c, Real) and abs(float(c)) < np.inf for c in costs)
+        if not plain or not (min(costs) >= 0 and any(costs)):
             raise InvalidInputError(
                 f"loss is {self!r}: both must be finite and >= 0, and one of them positive."
             )

@@ -39,6 +39,8 @@ class SpanCosts(Parameters):
         The tag outside of all spans.
     """
 
+    checked_in = "confusion"
+
     def __init__(
         self,
         extra: NonNegative = 1.0,

@@ -31,6 +31,8 @@ class TreeDistance(Parameters):
         without a parent hang on one common root. Labels may be inner nodes.
     """
 
+    checked_in = "confusion"
+
     def __init__(self, parents: Mapping[Any, Any]) -> None:
         self.parents = parents
 

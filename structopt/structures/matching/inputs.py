@@ -266,7 +266,10 @@ def _from_array(x: Any, where: str, example: int | None) -> tuple[Ints, Any, tup
 def _checked_edges(
     x: CandidateEdges, where: str, example: int | None
 ) -> tuple[Ints, tuple[int, int]]:
-    given = np.asarray(x.edges)
+    try:
+        given = np.asarray(x.edges)
+    except ValueError as error:  # rows of unlike lengths
+        raise InvalidInputError(f"{where}: edges are pairs ({error}).", example=example) from error
     if given.size == 0:
         given = np.zeros((0, 2), dtype=np.int64)
     if given.ndim != 2 or given.shape[1] != 2 or given.dtype.kind not in "iu":
@@ -277,7 +280,12 @@ def _checked_edges(
         )
     edges: Ints = given.astype(np.int64)
     least = (int(edges[:, 0].max(initial=-1)) + 1, int(edges[:, 1].max(initial=-1)) + 1)
-    n1, n2 = least if x.shape is None else (int(x.shape[0]), int(x.shape[1]))
+    shape = least if x.shape is None else x.shape
+    if len(as_whole := [n for n in np.ravel(shape).tolist() if isinstance(n, int)]) != 2:
+        raise InvalidInputError(
+            f"{where}: shape is {x.shape!r}; give (left nodes, right nodes).", example=example
+        )
+    n1, n2 = as_whole
     if n1 < least[0] or n2 < least[1] or edges.min(initial=0) < 0:
         raise InvalidInputError(
             f"{where} has edges outside its shape ({n1}, {n2}): nodes are numbered from 0.",
@@ -326,6 +334,11 @@ def _limits(
     given: Any, default: tuple[int, int], shape: tuple[int, int], where: str, example: int | None
 ) -> tuple[Ints, Ints]:
     sides = [np.full(n, limit) for n, limit in zip(shape, default, strict=True)]
+    if given is not None and not (isinstance(given, tuple | list) and len(given) == 2):
+        raise InvalidInputError(
+            f"{where}: fertility is {given!r}; give one list for left and one for right nodes.",
+            example=example,
+        )
     for side, own in enumerate(given or ()):
         limit = np.asarray(own)
         whole = limit.dtype.kind in "iu" or limit.size == 0

@@ -21,6 +21,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from itertools import pairwise
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -185,8 +186,9 @@ class Matching(PackedStructure):
         return np.where(gold, -cost, cost)
 
     def _limits(self) -> tuple[int, int]:
-        both = self.fertility if isinstance(self.fertility, tuple | list) else [self.fertility] * 2
-        if len(both) != 2 or any(int(b) != b or b < 1 for b in both):
+        given: Any = self.fertility
+        both = given if isinstance(given, tuple | list) else [given] * 2
+        if len(both) != 2 or any(not isinstance(b, Integral) or b < 1 for b in both):
             raise InvalidInputError(
                 f"fertility is {self.fertility!r}: give an integer >= 1, or one for left and one "
                 "for right nodes."
@@ -199,4 +201,4 @@ class Matching(PackedStructure):
 
 def _has_edges(x: Any) -> bool:
     edges = getattr(x, "edges", None)
-    return True if edges is None else len(edges) > 0
+    return True if edges is None or not hasattr(edges, "__len__") else len(edges) > 0

@@ -139,8 +139,8 @@ class MultiLabel(SetStructure):
     def _mask(self, y: Any, example: int | None = None) -> Mask:
         """Return which labels are in; an array of 0 and 1 says it of all."""
         n = len(self.labels_)
-        if isinstance(y, np.ndarray):
-            if y.shape == (n,) and np.all((y == 0) | (y == 1)):
+        if isinstance(y, np.ndarray) or hasattr(y, "nnz"):
+            if isinstance(y, np.ndarray) and y.shape == (n,) and np.all((y == 0) | (y == 1)):
                 return np.asarray(y == 1)
             where = "An output" if example is None else f"The output of example {example}"
             raise InvalidInputError(

@@ -33,7 +33,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import as_matrix, check_columns, first_not_finite
+from structopt.arrays import as_matrix, check_columns, count, first_not_finite
 from structopt.errors import InfeasibleError, InvalidInputError, OracleError, StructoptError
 from structopt.structures.base.costed import costs_of, plain
 from structopt.structures.base.given import held_entries
@@ -108,7 +108,7 @@ class BooleanProgram(PackedStructure):
                     f"{type(self).__name__} has no {name}: give a function, or define a method."
                 )
         fitted = copy.copy(self)
-        fitted.n_features_ = self._features(X[0], 0).shape[1]
+        fitted.n_features_ = self._features(next(iter(X)), 0).shape[1]
         return fitted
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ProgramShard:
@@ -155,7 +155,7 @@ class BooleanProgram(PackedStructure):
         """Return the summed costs of the parts in which the outputs differ."""
         if self.own_loss is not None:
             return float(self.own_loss(y, other))
-        gold, open_ = _parted(y, len(y))
+        gold, open_ = _parted(y, count(y, "An output"))
         predicted = _output(other, len(gold))
         return float(np.abs(self._added(y, gold)) @ ((gold != predicted) & ~open_))
 

@@ -29,7 +29,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, stack_sequences
+from structopt.arrays import Floats, count, stack_sequences
 from structopt.errors import InvalidInputError
 from structopt.structures.base.given import listed, permitted
 from structopt.structures.base.labels import LabelSet
@@ -136,7 +136,7 @@ class Ranking(PackedStructure):
         """Return what an order costs where y is the relevance of each item."""
         if self.own_loss is not None:
             return float(self.own_loss(y, other))
-        relevance = self._relevance(y, len(y))
+        relevance = self._relevance(y, count(y, "The relevance of items"))
         return float(self._measure().of(relevance, as_order(other, len(relevance))))
 
     def beside(self, gold: Any, y: Any) -> Order:
@@ -190,7 +190,7 @@ class Ranking(PackedStructure):
     def _relevance(self, y: Any, n: int, example: int | None = None) -> Floats:
         """Return relevances of which something can be learned, by this loss."""
         found = as_relevance(y, n, example)
-        if not np.ptp(found) > 0:
+        if not (n and np.ptp(found) > 0):
             where = "an example" if example is None else f"example {example}"
             raise InvalidInputError(
                 f"All {n} items of {where} have the relevance {found[0] if n else 0:g}: there is "

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.example_shard import as_row
 from structopt.structures.base.oracles import (
     Oracle,
@@ -124,7 +124,8 @@ class ReferenceShard(Shard):
             done, k = k, 2 * k
 
     def _score(self, i: int, y: Any, weights: Floats) -> float:
-        return float((as_row(self.structure.joint_features(self.X[i], y)) @ weights)[0])
+        row = as_row(self.structure.joint_features(self.X[i], y))
+        return float((row @ check_weights(weights, row.shape[1]))[0])
 
     def _delta(self, i: int, pair: Pair) -> Any:
         features = self.structure.joint_features

@@ -23,7 +23,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from structopt.arrays import Floats
+from structopt.arrays import Floats, count
 from structopt.datasets.lattice_arrays import PathArrays
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.oracles import best_other
@@ -96,7 +96,13 @@ class References(Structure):
 
     def loss(self, y: Any, other: Any) -> float:
         """Return the smallest loss of ``other`` against any of the references ``y``."""
-        return min(self.structure.loss(reference, other) for reference in y)
+        return min(self.structure.loss(reference, other) for reference in self._some(y))
+
+    @staticmethod
+    def _some(gold: Any) -> Any:
+        if count(gold, "A list of references") == 0:
+            raise InvalidInputError("Give at least one reference.")
+        return gold
 
     def argmax(self, x: Any, weights: Floats, *, gold: Any = None) -> Any:
         """Return the best output; loss-augmented decoding is not offered for several references."""
@@ -110,7 +116,7 @@ class References(Structure):
 
     def second_best(self, x: Any, weights: Floats, gold: Any) -> Any:
         """Return the best output outside the references ``gold``, or None."""
-        shard = self.encode([x], [gold])
+        shard = self.encode([x], [self._some(gold)])
         answers = shard.ask(best_other, weights)
         return shard.bad(answers.outputs, 0) if np.isfinite(answers.score[0]) else None
 

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from structopt.arrays import Ints
+from structopt.arrays import Ints, count
 from structopt.errors import InvalidInputError
 from structopt.structures.chain.transitions import Bools, split_tag
 
@@ -160,7 +160,9 @@ def span_tags(spans: Sequence[Any], lengths: Any, *, scheme: str = "bio") -> lis
     structopt.errors.InvalidInputError: The spans ('PER', 0, 2) and ('LOC', 1, 4) of example 0 ...
     """
     check_scheme(scheme)
-    if len(spans) != len(lengths):
+    if any(hasattr(given, "nnz") for given in (spans, lengths)):
+        raise InvalidInputError("spans and lengths are lists, one entry a sequence.")
+    if count(spans, "spans") != count(lengths, "lengths"):
         raise InvalidInputError(f"{len(spans)} lists of spans, but {len(lengths)} sequences.")
     sizes = [n if isinstance(n, int | np.integer) else _length(n) for n in lengths]
     pairs = enumerate(zip(spans, sizes, strict=True))
@@ -169,7 +171,7 @@ def span_tags(spans: Sequence[Any], lengths: Any, *, scheme: str = "bio") -> lis
 
 def check_scheme(scheme: Any) -> None:
     """Refuse a scheme that does not exist."""
-    if scheme not in SCHEMES:
+    if not isinstance(scheme, str) or scheme not in SCHEMES:
         raise InvalidInputError(f"scheme is {scheme!r}; choose one of {SCHEMES}.")
 
 
@@ -180,7 +182,8 @@ def _length(sequence: Any) -> int:
 def _tagged(spans: Any, length: int, example: int, scheme: str) -> list[Any]:
     tags: NDArray[Any] = np.full(length, OUTSIDE, dtype=object)
     owner: list[Any] = [None] * length
-    for span in spans:
+    for k in range(count(spans, f"The spans of example {example}")):
+        span = spans[k]
         problem = ""
         try:
             type_, begin, end = span

@@ -28,7 +28,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Ints, stack_sequences
+from structopt.arrays import Ints, count, stack_sequences
 from structopt.errors import InvalidInputError
 from structopt.structures.base.given import Mask, held_entries
 from structopt.structures.base.structure import check_lengths
@@ -113,7 +113,8 @@ class Subset(SetStructure):
         """Return what a set costs where y is right."""
         if self.own_loss is not None:
             return float(self.own_loss(y, other))
-        return self._paid(_mask(y, len(y)), _mask(other, len(y)))
+        n = count(y, "A set")
+        return self._paid(_mask(y, n), _mask(other, n))
 
     def feature_names(self, inputs: Sequence[str] | None = None) -> list[tuple[str, str]]:
         """Return ``(input, "item")`` for each weight; inputs are x0, x1, ... unless named."""

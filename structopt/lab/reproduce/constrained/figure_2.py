@@ -72,8 +72,6 @@ class ConstrainedFigure2(Experiment):
         found = []
         for kappa, paper in said.items():
             here = [row for row in rows if row["kappa"] == kappa]
-            if not here:
-                continue
             sizes = sorted({row["examples"] for row in here})
             ahead = [s for s in sizes if _lead([r for r in here if r["examples"] == s]) > 0]
             found.append(f"kappa = {kappa}: IBT is ahead of L+I at {ahead} (paper: {paper}).")

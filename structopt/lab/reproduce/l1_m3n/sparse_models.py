@@ -30,9 +30,18 @@ MODELS = ("CRF", "L2-CRF", "L1-CRF", "M3N", "L1-M3N", "LapM3N")
 
 
 def model_of(
-    name: str, constant: float, labels: Sequence[Any], *, tol: float, max_iter: int
+    name: str,
+    constant: float,
+    labels: Sequence[Any],
+    *,
+    tol: float,
+    max_iter: int,
+    lam: float = 1e3,
 ) -> Any:
-    """Return an estimator; ``constant`` is C2, C1, C or, for LapM3N, C of the L1-M3N it nears."""
+    """Return an estimator; ``constant`` is C2, C1, C or, for LapM3N, C of the L1-M3N it nears.
+
+    ``lam`` is lambda of LapM3N.
+    """
     if name.endswith("CRF"):
         given = {"CRF": (0.0, 0.0), "L2-CRF": (constant, 0.0), "L1-CRF": (0.0, constant)}[name]
         return CRF(*given, max_iter=max_iter, labels=labels)
@@ -40,15 +49,21 @@ def model_of(
         "M3N": (M3N(C=constant), "auto"),
         "L1-M3N": (L1M3N(C=constant), "em"),
         # at 2 C sqrt(lam), a large lam makes the Laplace prior's pull that of 1/2 |w|_1
-        "LapM3N": (LaplaceM3N(C=2.0 * constant * LAPLACE**0.5, lam=LAPLACE), "em"),
+        "LapM3N": (LaplaceM3N(C=2.0 * constant * lam**0.5, lam=lam), "em"),
     }[name]
     return StructuredClassifier(
         Chain(labels=labels), formulation, method=method, tol=tol, max_iter=max_iter
     )
 
 
-LAPLACE = 1e3
-"""lambda of LapM3N; its C is what varies."""
+LAPLACE = (1e3, 1e5)
+"""Values of lambda of LapM3N, each with every C."""
+
+
+def settings(name: str, constants: Sequence[float]) -> list[tuple[float, float]]:
+    """Return the constants of a model, each with a lambda; only LapM3N has several of these."""
+    some = LAPLACE if name == "LapM3N" else LAPLACE[:1]
+    return [(constant, lam) for lam in some for constant in constants]
 
 
 def along(
@@ -61,16 +76,25 @@ def along(
     tol: float,
     max_iter: int = 500,
 ) -> dict[str, Any]:
-    """Learn one model at every constant; return test errors, CPU seconds, gaps and weights."""
-    errors, seconds, gaps, weights = [], [], [], []
-    for constant in constants:
-        model = model_of(name, constant, labels, tol=tol, max_iter=max_iter)
+    """Learn one model at all its settings; return errors, CPU seconds, gaps and weights.
+
+    Every other example of the test data is for validation: settings are chosen there, and the
+    errors that count are those on the rest.
+    """
+    held, rest = ([part[start::2] for part in test] for start in (0, 1))
+    errors, validation, seconds, gaps, weights = [], [], [], [], []
+    for constant, lam in settings(name, constants):
+        model = model_of(name, constant, labels, tol=tol, max_iter=max_iter, lam=lam)
         seconds.append(learn(model, *train))
         w, gap = weights_of(model)
-        errors.append(error_percent(model.structure_, w, *test))
+        errors.append(error_percent(model.structure_, w, *rest))
+        validation.append(error_percent(model.structure_, w, *held))
         gaps.append(gap)
         weights.append(w)
-    return {"errors": errors, "seconds": seconds, "gaps": gaps, "weights": weights}
+    return {
+        "errors": errors, "validation": validation, "seconds": seconds, "gaps": gaps,
+        "weights": weights,
+    }  # fmt: skip
 
 
 def weights_of(model: Any) -> tuple[Floats, float | None]:
@@ -81,11 +105,12 @@ def weights_of(model: Any) -> tuple[Floats, float | None]:
 
 
 def best(rows: Sequence[Row], name: str) -> tuple[int, Number]:
-    """Return the constant with the lowest mean error over draws, and that error."""
-    errors = np.array([row["errors"] for row in where(rows, model=name)], dtype=np.float64)
+    """Return the setting with the lowest mean error on validation data, and its test error."""
+    here = where(rows, model=name)
+    errors = np.array([row["errors"] for row in here], dtype=np.float64)
     if not len(errors):
         return 0, Number("", f"{name} %", None)
-    k = int(errors.mean(axis=0).argmin())
+    k = int(np.mean([row["validation"] for row in here], axis=0).argmin())
     return k, Number("", f"{name} %", mean(errors[:, k]), deviation(errors[:, k]))
 
 
@@ -103,11 +128,15 @@ def edges(rows: Sequence[Row], key: str, grid: Mapping[str, Sequence[float]]) ->
     parts = []
     for name in MODELS:
         found = (best(where(rows, **{key: value}), name)[0] for value in every(rows, key))
-        values = {grid[name][k] for k in found}
+        chosen = {settings(name, grid[name])[k] for k in found}
+        values = {constant for constant, _ in chosen}
         at_edge = len(grid[name]) > 1 and values & {min(grid[name]), max(grid[name])}
-        shown = ", ".join(f"{v:g}" for v in sorted(values))
+        shown = ", ".join(
+            f"{v:g}" + (f" at lambda {lam:g}" if name == "LapM3N" else "")
+            for v, lam in sorted(chosen)
+        )
         parts.append(f"{name} {shown}" + (" (an end of the grid)" if at_edge else ""))
-    return "Constants with the lowest mean test error: " + "; ".join(parts) + "."
+    return "Constants with the lowest mean error on validation data: " + "; ".join(parts) + "."
 
 
 def draw(numbers: Sequence[Number], figure: Any, x: str, lines: Sequence[str] = MODELS) -> None:

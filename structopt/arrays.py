@@ -275,14 +275,33 @@ def base_matrix(matrix: Any) -> Any:
             kind = _index_type(max(dense.size, dense.shape[1]))
             columns = np.tile(np.arange(dense.shape[1], dtype=kind), dense.shape[0])
             ends = np.arange(dense.shape[0] + 1, dtype=kind) * kind(dense.shape[1])
-            return sp.csr_array((dense.reshape(-1), columns, ends), shape=dense.shape)
+            return sp.csr_array((_unlocked(dense.reshape(-1)), columns, ends), shape=dense.shape)
     csr = sp.csr_array(matrix, dtype=np.float64)
     if not csr.has_canonical_format:
         csr = csr.copy()  # the arrays may be the user's
         csr.sum_duplicates()
     kind = _index_type(max(csr.nnz, csr.shape[1]))
-    arrays = (csr.data, csr.indices.astype(kind, copy=False), csr.indptr.astype(kind, copy=False))
-    return sp.csr_array(arrays, shape=csr.shape)
+    places = (numbers.astype(kind, copy=False) for numbers in (csr.indices, csr.indptr))
+    return sp.csr_array(tuple(map(_unlocked, (csr.data, *places))), shape=csr.shape)
+
+
+class _Unlocked:
+    """The memory of an array, for NumPy to make a view of that counts as writable."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array  # which must not be freed before the view
+        self.__array_interface__ = array.__array_interface__ | {
+            "data": (array.__array_interface__["data"][0], False)
+        }
+
+
+def _unlocked(array: NDArray[Any]) -> NDArray[Any]:
+    """Return a view that counts as writable, where an array does not.
+
+    Nobody writes to a base. But compiled loops are compiled anew for arrays that are read-only, as
+    joblib's workers and mapped files have them, and that takes half a minute.
+    """
+    return array if array.flags.writeable else np.asarray(_Unlocked(array))
 
 
 def _index_type(largest: int) -> type[np.int32] | type[np.int64]:

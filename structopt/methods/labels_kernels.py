@@ -13,7 +13,8 @@ FAST = {"contract", "nsz"}
 @njit(cache=True, nogil=True, fastmath=FAST)
 def score_row(t, indptr, indices, data, W, row):
     first, stop = indptr[t], indptr[t + 1]
-    row[:] = 0.0
+    for k in range(len(row)):  # loops, not slices: those take seconds to compile
+        row[k] = 0.0
     whole = stop - (stop - first) % 4
     for q in range(first, whole, 4):  # four nonzeros at once: a quarter of the reads of row
         a, b, c, d = data[q], data[q + 1], data[q + 2], data[q + 3]

@@ -29,7 +29,8 @@ def decode(n, unary, S, best, labels):
         best[0, k] = S[K, k] + unary[0, k]
     for t in range(1, n):
         now, before = best[t], best[t - 1]
-        now[:] = -np.inf
+        for k in range(K):
+            now[k] = -np.inf
         for j in range(K):
             b, row = before[j], S[j]
             for k in range(K):

@@ -370,16 +370,15 @@ def test_sparse_rows_and_sentences_are_put_beside_their_peers(monkeypatch):
         who = given[1]
         if who == "bound":
             return {"dual": [100.0]}
-        excess = {"structopt": [4e-3, 2e-3, 1e-3, 5e-4], "liblinear": [3e-3, 1e-3]}[who]
+        excess = {"structopt": [4e-3, 2e-3, 1e-3, 5e-4], "liblinear": [3e-3]}[who]
         return {"cpu": [4.0, 5.0, 6.0, 7.0], "value": [100 * (1 + e) for e in excess]}
 
     monkeypatch.setattr(sparse, "alone", alone)
     bench = sparse.SparseBench(repeats=1)
     found = [cell | bench.run(cell) for cell in bench.cells()]
     first, second, third = bench.tables(found, [])
-    assert [row[0] for row in first.rows[::2]] == list(sparse_run.ROWS)
+    assert [row[0] for row in first.rows] == list(sparse_run.ROWS)
     assert first.rows[0][-3:] == ("5 at 0.005", "2.0e-03", "1.25")
-    assert first.rows[1][-3:] == ("6 at 0.002", "1.0e-03", "1.20")
     assert second.rows[2][1] == "20 + 30"
     assert second.rows[2][-2:] == ("0.25", "1.00")
     assert len(third.rows) == len(sparse.GROWTH)

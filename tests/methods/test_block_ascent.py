@@ -1,12 +1,16 @@
 """Block ascent finds the optimum of the declared programme, whatever the rows look like."""
 
+import warnings
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 import structopt as so
-from structopt.errors import IncompatibleError
+from structopt.arrays import cut_rows
+from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
 from structopt.methods.block_ascent.columns import Columns
+from structopt.structures.base.oracles import loss_augmented
 
 RNG = np.random.default_rng(0)
 
@@ -108,19 +112,95 @@ def hostile():
     yield "the same row everywhere", X[np.zeros(24, int)], y
 
 
+def sequences(X, y, length=4):
+    """The same rows as sequences, views where they are sparse."""
+    starts = range(0, len(y), length)
+    return [cut_rows(X, a, min(a + length, len(y))) for a in starts], [
+        y[a : a + length].tolist() for a in starts
+    ]
+
+
+def general(structure, formulation, X, Y):
+    """What cutting planes certify, by the backend that they choose."""
+    fitted = structure.fitted(X, Y)
+    return so.CuttingPlane(fitted, formulation, so.DataSet.of(fitted, X, Y), tol=1e-5).solve()
+
+
 @pytest.mark.parametrize(("X", "y"), [pytest.param(X, y, id=n) for n, X, y in hostile()])
-def test_hostile_rows(X, y):
-    one, two = both(so.Multiclass([0, 1, 2]), so.M3N(C=0.7), X, y)
+@pytest.mark.parametrize("kind", ["classes", "sequences"])
+def test_hostile_rows(kind, X, y):
+    """The same certified optimum by blocks, by cutting planes, and by the reference backend."""
+    structure = so.Multiclass([0, 1, 2])
+    if kind == "sequences":
+        structure, (X, y) = so.Chain([0, 1, 2]), sequences(X, y)
+    one, two = both(structure, so.M3N(C=0.7), X, y)
     agree(one, two)
     assert one.weights.shape == two.weights.shape
+    three = general(structure, so.M3N(C=0.7), X, y)
+    assert three.certificate.certified
+    agree(one, three)
 
 
-def test_mapped_rows(tmp_path):
-    X = rows(24, 10, 7).toarray()
-    np.save(tmp_path / "X.npy", X)
-    mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
+@pytest.mark.parametrize("kind", ["classes", "sequences"])
+@pytest.mark.parametrize("sparse", [False, True], ids=["dense", "CSR"])
+def test_mapped_rows(tmp_path, kind, sparse):
+    X = rows(24, 10, 7)
     y = np.random.default_rng(1).integers(0, 3, 24)
-    agree(*both(so.Multiclass(), so.M3N(C=0.7), mapped, y))
+    structure = so.Multiclass()
+
+    def mapped(name, array):
+        np.save(tmp_path / f"{name}.npy", array)
+        return np.load(tmp_path / f"{name}.npy", mmap_mode="r")
+
+    if sparse:
+        arrays = [mapped(name, getattr(X, name)) for name in ("data", "indices", "indptr")]
+        X = sp.csr_array(tuple(arrays), shape=X.shape)
+    else:
+        X = mapped("X", X.toarray())
+    if kind == "sequences":
+        structure, (X, y) = so.Chain(), sequences(X, y)
+    one, two = both(structure, so.M3N(C=0.7), X, y)
+    agree(one, two)
+    agree(one, general(structure, so.M3N(C=0.7), X, y))
+
+
+def test_one_label():
+    """Classes need two; sequences of one label have nothing to learn, and say so by 0."""
+    X = rows(6, 4, 1)
+    with pytest.raises(InvalidInputError, match="only label"):
+        so.Multiclass().fitted(X, [0] * 6)
+    words, tags = sequences(X, np.zeros(6, dtype=int), 3)
+    structure = so.Chain().fitted(words, tags)
+    data = so.DataSet.of(structure, words, tags)
+    for method in (so.BlockAscent, so.CuttingPlane):
+        found = method(structure, so.M3N(), data).solve()
+        assert found.certificate.primal == pytest.approx(0.0, abs=1e-9)
+        assert not found.weights.any()
+
+
+@pytest.mark.parametrize("kind", ["classes", "sequences"])
+def test_values_of_1e300(kind):
+    """Their squares are no numbers: refused, or a certificate that holds; never a raw error."""
+    X, y = rows(6, 4, 1), np.array([0, 1, 0, 1, 0, 1])
+    X.data[0] = 1e300
+    structure = so.Multiclass()
+    if kind == "sequences":
+        structure, (X, y) = so.Chain(), sequences(X, y, 3)
+    fitted = structure.fitted(X, y)
+    data = so.DataSet.of(fitted, X, y)
+    with pytest.raises(IncompatibleError, match="overflow"):
+        so.BlockAscent(fitted, so.M3N(), data)
+    model = so.StructuredClassifier(structure, so.M3N(), max_iter=20)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model.fit(X, y)
+    except StructoptError:
+        return
+    found = model.result_
+    answers = data.ask(loss_augmented, found.weights)
+    hinges = sum(float(np.maximum(a.loss - a.score, 0.0).sum()) for a in answers)
+    assert not found.certificate.certified or np.isfinite(hinges)
 
 
 def test_squares_that_overflow_are_refused():

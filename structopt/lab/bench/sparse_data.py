@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from array import array
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any
 
 import numpy as np
@@ -22,17 +22,25 @@ SENTENCES, HELD_OUT, WORDS = 3000, 500, 20_000
 
 
 def strings(words: Sequence[str]) -> list[list[str]]:
-    """Return what is said of each word of a sentence."""
+    """Return what is said of each word of a sentence, nothing twice."""
     said = []
     for t, word in enumerate(words):
-        of = ["bias", f"word={word}", f"lower={word.lower()}", f"upper={word[:1].isupper()}"]
-        of += [f"ends {word[-k:]}" for k in (1, 2, 3, 4)]
-        of += [f"begins {word[:k]}" for k in (1, 2, 3)]
+        of = ["bias", f"word={word}", f"lower={word.lower()}", f"shape={_shape(word)}"]
+        of += [f"last {k} {word[-k:]}" for k in (1, 2, 3, 4)]
+        of += [f"first {k} {word[:k]}" for k in (1, 2, 3)]
         for step in (-2, -1, 1, 2):
             inside = 0 <= t + step < len(words)
             of.append(f"{step} {words[t + step]}" if inside else f"{step} outside")
-        said.append(of)
+        said.append([*of, f"pair {words[t - 1]} {word}"] if t else of)
     return said
+
+
+def _shape(word: str) -> str:
+    """Return a word's letters and digits by kind, each run once: "McKay2" is "XxXxd"."""
+    kinds = (
+        "X" if c.isupper() else "x" if c.islower() else "d" if c.isdigit() else c for c in word
+    )
+    return "".join(kind for kind, _ in groupby(kinds))
 
 
 def numbered(said: Sequence[Sequence[str]], names: dict[str, int], *, new: bool) -> Any:

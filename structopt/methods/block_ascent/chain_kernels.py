@@ -64,7 +64,9 @@ def settle(n, slope, gram, alpha, limit, steps):
 @njit(cache=True, nogil=True, fastmath=FAST)
 def shares(first, n, count, gold, planes, alpha, out):
     # out[t, k]: what multipliers put on label k of row t
-    out[:n] = 0.0
+    for t in range(n):
+        for k in range(out.shape[1]):
+            out[t, k] = 0.0
     for m in range(count):
         a = alpha[m]
         if a != 0.0:
@@ -125,7 +127,9 @@ def products(
 ):
     # fill row and column `new` of the example's products; `work` is 0 before and after
     scatter(1.0, first, n, gold, planes[new], indptr, indices, data, work)
-    work_steps[:] = 0.0
+    for j in range(len(work_steps)):
+        for k in range(len(work_steps)):
+            work_steps[j, k] = 0.0
     add_steps(first, n, gold, planes[new], 1.0, bounded, work_steps)
     for b in range(count):
         s = dot_steps(first, n, gold, planes[b], bounded, work_steps)
@@ -273,7 +277,8 @@ def cheap_epochs(
             first, n, c = offsets[i], offsets[i + 1] - offsets[i], count[i]
             right = gold[first : first + n]
             shares(first, n, c, right, planes, alpha[i], share)
-            leaves[:n] = False
+            for t in range(n):
+                leaves[t] = False
             for m in range(c):
                 for t in range(n):
                     leaves[t] |= planes[m, first + t] != right[t]

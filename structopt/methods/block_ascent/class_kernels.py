@@ -21,7 +21,8 @@ REST = 1e-14
 def scored_some(i, indptr, indices, data, W, kept, out):
     # the scores of some classes only
     n = len(kept)
-    out[:n] = 0.0
+    for k in range(n):
+        out[k] = 0.0
     first, stop = indptr[i], indptr[i + 1]
     whole = stop - (stop - first) % 4
     for q in range(first, whole, 4):

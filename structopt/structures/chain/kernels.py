@@ -48,7 +48,8 @@ def viterbi(unary, transition, start, end, offsets, gold, cost):
     for i in range(len(offsets) - 1):
         first = offsets[i]
         length = offsets[i + 1] - first
-        reach[:] = start
+        for k in range(n_labels):
+            reach[k] = start[k]
         for t in range(length):
             if t > 0:
                 max_plus(best[t - 1], transition, reach)

@@ -366,7 +366,7 @@ def test_sparse_rows_and_sentences_are_put_beside_their_peers(monkeypatch):
             seconds = {"train": 1.0 if given[0] == "blocks" else 4.0, "test_error": 0.2}
             return seconds | {"memory": 100.0, "passes": 20, "visits": 50.0}
         if given[0] != "rows":
-            return {"cpu": 2.0, "error": 3.0, "memory": 200.0, "rounds": 9, "certified": True}
+            return {"cpu": 2.0, "wrong": 3.0, "memory": 200.0, "rounds": 9, "certified": True}
         who = given[1]
         if who == "bound":
             return {"dual": [100.0]}

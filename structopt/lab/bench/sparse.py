@@ -70,7 +70,7 @@ class SparseBench(Bench):
             folds = TRAIN["1" if case == TAGGING[2] else "1-9"]
             learner = {"structopt": "blocks", "CRFsuite": "crfsuite"}[who]
             found = alone("structopt.lab.bench.letters_run", learner, *map(str, folds))
-            return found | {"cpu": found["train"], "error": 100 * found["test_error"]}
+            return found | {"cpu": found["train"], "wrong": 100 * found["test_error"]}
         if case in ROWS:
             given: tuple[str, ...] = ("rows", who, case)
         elif case in GROWTH:
@@ -134,7 +134,7 @@ def _beside_crfsuite(rows: Sequence[Row]) -> Table:
             for runs in (ours, peer)
             for cell in (
                 f"{median(runs, 'cpu'):.3g} ({_range(runs)})",
-                f"{median(runs, 'error'):.2f}", f"{median(runs, 'memory'):.0f}",
+                f"{median(runs, 'wrong'):.2f}", f"{median(runs, 'memory'):.0f}",
             )
         ]  # fmt: skip
         ratios = [f"{median(ours, key) / median(peer, key):.2f}" for key in ("cpu", "memory")]

@@ -3,7 +3,7 @@ r"""One learner on sparse rows or sentences, alone in a fresh process.
     python -m structopt.lab.bench.sparse_run rows structopt digits
 
 prints what it measured as one line of JSON: CPU seconds ``cpu`` of training alone (compiled loops
-loaded before, on a few rows), the objective ``value``, the lower bound ``dual``, the ``error`` in
+loaded before, on a few rows), the objective ``value``, the lower bound ``dual``, the share ``wrong`` in
 percent on what is held out, and the peak resident ``memory`` in MB when training ended. Where a
 learner has a tolerance these are lists, one number for each in ``tol``.
 """
@@ -104,7 +104,7 @@ def sentences(who: str) -> dict[str, Any]:
         options = {"method": "perceptron", "max_iter": EPOCHS}
         options["method_options"] = {"evaluate": False}
     measured, model = _tagger(x[:n], Y[:n], 0.1, sorted({tag for y in Y for tag in y}), **options)
-    return measured | {"error": _wrong(model.predict(x[n:]), Y[n:])}
+    return measured | {"wrong": _wrong(model.predict(x[n:]), Y[n:])}
 
 
 def _tagger(
@@ -151,7 +151,7 @@ def _crfsuite(X: Any, Y: Any, others: Any, right: Any, *, perceptron: bool) -> d
         tagger = pycrfsuite.Tagger()
         tagger.open(file)
         found = [tagger.tag(pycrfsuite.ItemSequence(x)) for x in others]
-    return measured | {"error": _wrong(found, right)}
+    return measured | {"wrong": _wrong(found, right)}
 
 
 def _wrong(found: Any, right: Any) -> float:

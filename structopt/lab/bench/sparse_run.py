@@ -3,8 +3,8 @@ r"""One learner on sparse rows or sentences, alone in a fresh process.
     python -m structopt.lab.bench.sparse_run rows structopt digits
 
 prints what it measured as one line of JSON: CPU seconds ``cpu`` of training alone (compiled loops
-loaded before, on a few rows), the objective ``value``, the lower bound ``dual``, the share ``wrong`` in
-percent on what is held out, and the peak resident ``memory`` in MB when training ended. Where a
+loaded before, on a few rows), the objective ``value``, the lower bound ``dual``, the percentage
+``wrong`` on what is held out, and the peak resident ``memory`` in MB when training ended. Where a
 learner has a tolerance these are lists, one number for each in ``tol``.
 """
 

@@ -143,6 +143,14 @@ def test_the_k_best_orders_at_prediction_are_those_of_all_permutations(drawn, k)
     assert found[0] == structure.argmax(scores[:, None], np.ones(1))
 
 
+def test_an_audit_lists_orders_and_says_what_it_leaves_out():
+    X, Y = so.datasets.make_rankings(3, n_items=4, n_features=3, seed=0)
+    model = so.StructuredClassifier(so.Ranking(), so.M3N(1.0), tol=1e-3).fit(X, Y)
+    found = so.audit(model, X, Y)
+    assert found.agrees
+    assert "features depend on gold" in str(found)
+
+
 def test_references_and_slack_rescaling_are_refused():
     X, Y = so.datasets.make_rankings(3, n_items=4, n_features=3, seed=0)
     with pytest.raises(IncompatibleError, match="depend on gold"):

@@ -118,6 +118,10 @@ COMMANDS = {
         "lab.bench.rare_items:RareItemsBench",
         "rare classes: trained for error rate, F1, break-even, precision at 10 and AUC",
     ),
+    "bench engines": (
+        "lab.bench.engines:EnginesBench",
+        "passes over data on Dask workers: bytes, CPU, a worker that dies",
+    ),
     "bench translation-scale": (
         "lab.bench.translation_scale:TranslationScaleBench",
         "LP (8) on lattices in the shape of LP-Struct's second experiment, as many as you say",

@@ -15,7 +15,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from structopt.engines.chunks import is_future, is_lazy
 from structopt.engines.place import Remote
@@ -145,7 +145,7 @@ class Cluster(Remote):
             self._submitted(client.submit, import_module, _NEEDED, pure=False, workers=[address])
             for address in threads
         ]
-        self._finished(there, "importing structopt")
+        self.get(there, "importing structopt")
 
     def share(self, value: Any) -> Any:
         """Send a value once: as a task, so that Dask can send it again to another worker."""
@@ -179,34 +179,25 @@ class Cluster(Remote):
             ) from error
 
     def get(self, handles: Sequence[Any], doing: str) -> list[Any]:
-        """Return what tasks came to; wait while any of them finishes within the time given."""
-        self._finished(handles, doing)
-        try:
-            return [one.result(timeout=self.timeout) for one in handles]
-        except TimeoutError as error:
-            raise self._silent(handles, doing) from error
-        except (asyncio.CancelledError, OSError) as error:
-            raise _lost(error, doing) from error
+        """Return what tasks came to; wait as long as some of them finish within the time given."""
+        handles = list(handles)
 
-    def _finished(self, handles: Sequence[Any], doing: str) -> None:
-        """Wait for tasks; refuse what went wrong."""
-        from distributed import wait
+        async def gathered() -> list[Any]:
+            return list(await self.client.gather(handles, asynchronous=True))
 
-        waiting = list(handles)
-        try:
-            while waiting:
-                with self.client.as_current():  # whom `wait` asks
-                    done = wait(waiting, timeout=self.timeout, return_when="FIRST_COMPLETED")
-                waiting = list(done.not_done)
-                if any(one.status == "error" for one in done.done):
-                    break
-            for number, one in enumerate(handles):
-                if one.status == "error":
-                    self._failed(one.exception(timeout=self.timeout), number, len(handles), doing)
-        except TimeoutError as error:
-            raise self._silent(handles, doing) from error
-        except (asyncio.CancelledError, OSError) as error:
-            raise _lost(error, doing) from error
+        return self._waited(gathered, handles, doing)  # type: ignore[no-any-return]
+
+    def _waited(self, question: Callable[[], Any], handles: Sequence[Any], doing: str) -> Any:
+        finished = -1
+        while True:
+            try:
+                return self.client.sync(question, callback_timeout=self.timeout)
+            except TimeoutError as error:
+                before, finished = finished, sum(one.status == "finished" for one in handles)
+                if finished == max(before, 0):
+                    raise self._silent(handles, doing) from error
+            except (Exception, asyncio.CancelledError) as error:
+                raise self._failure(error, handles, doing) from error
 
     def _silent(self, handles: Sequence[Any], doing: str) -> EngineError:
         number = next((i for i, one in enumerate(handles) if one.status != "finished"), 0)
@@ -221,43 +212,41 @@ class Cluster(Remote):
             shard=number,
         )
 
-    def _failed(self, error: BaseException, number: int, n: int, doing: str) -> NoReturn:
+    def _failure(self, error: BaseException, handles: Sequence[Any], doing: str) -> StructoptError:
+        """Return what to call a failure."""
         from distributed.scheduler import KilledWorker
 
-        shard = f"Shard {number} of {n} failed while {doing}"
-        said = _told(error)
         if isinstance(error, StructoptError):
-            raise error
+            return error
+        number = next((i for i, one in enumerate(handles) if one.status == "error"), None)
+        if number is None:
+            return EngineError(
+                f"The Dask cluster was lost while {doing} ({_told(error)}): its scheduler has "
+                "stopped, or the client was closed."
+            )
+        shard, said = f"Shard {number} of {len(handles)} failed while {doing}", _told(error)
         if isinstance(error, KilledWorker | MemoryError):
-            raise EngineError(
-                f"{shard}: the workers that held it died, most likely for want of memory ({said}). "
-                "Try more, smaller shards (n_jobs=), or workers with more memory.",
-                shard=number,
-            ) from error
-        if isinstance(error, ImportError) or "deserializ" in str(error):
-            raise EngineError(
-                f"{shard}: workers and scheduler lack a package that is needed here ({said}). "
-                "Install structopt-margin, and the modules that your own classes come from, in the "
-                "same versions everywhere (client.get_versions(check=True) compares).",
-                shard=number,
-            ) from error
-        raise EngineError(
-            f"{shard}: {said}. Does what makes this chunk work on the workers' machines, and are "
-            "its files there?",
-            shard=number,
-        ) from error
+            said = (
+                f"the workers that held it died, most likely for want of memory ({said}). Try "
+                "more, smaller shards (n_jobs=), or workers with more memory."
+            )
+        elif isinstance(error, ImportError) or "deserializ" in str(error):
+            said = (
+                f"workers and scheduler lack a package that is needed here ({said}). Install "
+                "structopt-margin, and the modules that your own classes come from, in the same "
+                "versions everywhere (client.get_versions(check=True) compares)."
+            )
+        else:
+            said += (
+                ". Does what makes this chunk work on the workers' machines, and are its files "
+                "there?"
+            )
+        return EngineError(f"{shard}: {said}", shard=number)
 
     def close(self) -> None:
         """Close the client or the local cluster that was opened here."""
         while self._opened:
             self._opened.pop(0).close()
-
-
-def _lost(error: BaseException, doing: str) -> EngineError:
-    return EngineError(
-        f"The Dask cluster was lost while {doing} ({_told(error)}): its scheduler has stopped, or "
-        "the client was closed."
-    )
 
 
 def _told(error: BaseException) -> str:

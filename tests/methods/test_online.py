@@ -477,9 +477,8 @@ class Whole(Shard):
 def test_a_shard_without_singles_is_refused(words):
     structure, X, Y = words
     whole = Whole(structure.encode(X, Y))
-    run = Perceptron(structure, so.M3N(), so.DataSet([whole], structure.n_features_))
-    with pytest.raises(IncompatibleError, match="Whole has no 'single'"):
-        run.solve()
+    with pytest.raises(IncompatibleError, match="Whole has no 'single'"):  # before any work
+        Perceptron(structure, so.M3N(), so.DataSet([whole], structure.n_features_))
     for question in (lambda: whole.argmax(np.zeros(1)), lambda: whole.k_best(np.zeros(1), 2)):
         with pytest.raises(IncompatibleError, match="Whole has no"):
             question()

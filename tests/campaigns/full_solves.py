@@ -34,7 +34,8 @@ from structopt.testing.structure_case import StructureCase
 SECONDS = 60  # of CPU: a fit that takes longer hangs
 ONLINE = ("perceptron", "mira")  # they bound nothing, and say so
 SLOW = ("osqp", "extragradient", "proximal", "subgradient", "bregman", "frank-wolfe", "em")
-SLOW += ("compact", "splitting", "block-ascent")
+SLOW += ("compact", "splitting", "block-ascent", "dual-extragradient", "exponentiated-gradient")
+SLOW += ("working-sets",)
 STALLED = 10
 """Multiples of the tolerance at which a run with exponential cones may stall, if it says so."""
 """First-order backends and methods, and one that solves once: they may stop short, and say so."""

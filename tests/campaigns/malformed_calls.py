@@ -205,6 +205,7 @@ def recipes():
         "StructRMM": {"C": 1.0, "B": 3.0},
         "L1M3N": {"C": 1.0},
         "L1BallM3N": {"radius": 1.0},
+        "L2BallM3N": {"radius": 1.0},
         "LPStruct": {"C": 1.0, "nonnegative": False},
         "AdaptiveM3N": {"C": 1.0, "lam": 1.0},
         "LaplaceM3N": {"C": 1.0, "lam": 1.0},

@@ -24,7 +24,7 @@ mpl.use("agg")
 NOT_CALLED = {
     "DecisionSet", "Answers", "Audit", "Certificate", "Result", "Explanation", "Round", "Found",
     "ConvexBound", "OuterResult", "OuterStep", "State", "RegularizationPath", "Selection",
-    "Separability", "compare",
+    "Separability", "compare", "Dask",  # which needs a cluster
     # methods are called through fit(method=...)
     *(e.name for e in names.of_kind("base", "oracle", "warning", "solver", "outer", "method")),
 }  # fmt: skip
@@ -364,6 +364,11 @@ def _others():
         "Not",
         lambda labels: chain.predict(X[:1], weights, given=[[so.Not(labels), None]]),
         {"labels": "a"},
+    )
+    yield (
+        "Disk",
+        lambda **o: _train(so.Multiclass(), so.M3N(), SMALL_ROWS, PEOPLE, engine=so.Disk(**o)),
+        {"folder": None, "n_shards": 2},
     )
     yield "Order", so.Order, {"items": [1, 0, 2], "relevance": [1, 0, 0]}
     yield (

@@ -211,6 +211,7 @@ def built_in(rng, name, C):
         "M3N": lambda: so.M3N(C, slacks=slacks, constraints=limits),
         "L1M3N": lambda: so.L1M3N(C, constraints=limits),
         "L1BallM3N": lambda: so.L1BallM3N(radius=C),
+        "L2BallM3N": lambda: so.L2BallM3N(radius=C),
         "AdaptiveM3N": lambda: so.AdaptiveM3N(C, lam=float(10 ** rng.uniform(-1, 1))),
         "LaplaceM3N": lambda: so.LaplaceM3N(C, lam=float(10 ** rng.uniform(-1, 1))),
         "LPStruct": lambda: so.LPStruct(C, nonnegative=bool(rng.integers(2)), constraints=limits),
@@ -223,6 +224,9 @@ USUAL = {
     "extragradient": ("M3N", "StructSVM"),
     "bregman": ("M3N", "StructSVM"),
     "compact": ("M3N", "StructSVM"),
+    "working-sets": ("M3N", "StructSVM", "LPStruct", "L1M3N"),
+    "dual-extragradient": ("M3N", "L2BallM3N"),
+    "exponentiated-gradient": ("M3N", "StructSVM"),
     "em": ("L1M3N", "AdaptiveM3N", "LaplaceM3N"),
     "subgradient": ("M3N", "StructSVM", "L1M3N", "L1BallM3N"),
 }

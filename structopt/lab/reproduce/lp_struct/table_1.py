@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from structopt import datasets
 from structopt.backends import registry
+from structopt.backends.extragradient.backend import ExtragradientBackend
 from structopt.features.words import WordFeatures
 from structopt.formulations.lp_struct import LPStruct
 from structopt.formulations.m3n import M3N
@@ -17,6 +18,7 @@ from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.lab.reproduce.tagging import draw, error
 from structopt.learn.baselines.crf import CRF
 from structopt.learn.baselines.hmm import HMM
+from structopt.learn.early_stopping import EarlyStopping
 from structopt.learn.estimator import StructuredClassifier
 from structopt.structures.chain.structure import Chain
 
@@ -30,6 +32,12 @@ PAPER = {
     "LP-Struct, extragradient": (4.92, 0.13, 856, 14),
     "LP-Struct, proximal": (None, None, None, None),
     "LP-Struct, proximal, C = 10": (None, None, None, None),
+    "LP-Struct, as printed": (None, None, None, None),
+    "LP-Struct, proximal, Hamming margin": (None, None, None, None),
+    "LP-Struct, proximal, chosen on held-out data": (None, None, None, None),
+    "M3N": (None, None, None, None),
+    "MIRA, last weights": (None, None, None, None),
+    "Perceptron, last weights": (None, None, None, None),
     "HMM": (20.02, 0.29, None, None),
 }
 BACKENDS = {
@@ -37,6 +45,18 @@ BACKENDS = {
     "LP-Struct, extragradient": "extragradient",
     "LP-Struct, proximal": "proximal",
 }
+CHANGES = {
+    "LP-Struct, as printed": "Algorithms 1 and 2: start at w = 1, slacks raised, iterate handed "
+    "on, its own stopping rule",
+    "LP-Struct, proximal, Hamming margin": "margins of the number of wrong tags instead of 1",
+    "LP-Struct, proximal, chosen on held-out data": "the round with the lowest error on 500 of the "
+    "training sentences, which are not trained on",
+    "M3N": "that margin, and the l2 norm without w >= 0",
+    "MIRA, last weights": "not averaged",
+    "Perceptron, last weights": "not averaged",
+}
+"""Learners beside the paper's, and what each changes."""
+HELD = "LP-Struct, proximal, chosen on held-out data"
 FULL = 5700
 """Training sentences of the full setting, as in the paper."""
 SECOND = 10.0
@@ -53,7 +73,8 @@ class Tagging(Experiment):
     data = ("medpost/tag_cl.ioc.gz",)
     differences = (
         "the 2006 release of MedPost with 57 tags (67 with the + inside items of several words, "
-        "which is dropped); CRFsuite instead of CRF++, our MIRA and perceptron, both averaged; "
+        "which is dropped); CRFsuite instead of CRF++, our MIRA and perceptron, both averaged "
+        "unless it says last weights; "
         "HiGHS instead of LP_SOLVE. The paper gives neither C nor when it stops: here LP-Struct "
         "runs to a certified gap or to a limit of CPU time, and the gap of the weights is shown."
     )
@@ -72,7 +93,12 @@ class Tagging(Experiment):
             _model(cell | ({"limit": 1.0} if "limit" in cell else {})), train.X[:20], train.Y[:20]
         )
         model = _model(cell)
-        cpu = learn(model, train.X, train.Y)
+        if cell["model"] == HELD:
+            size = min(500, cell["train"] // 10)
+            model.callbacks.append(EarlyStopping(train.X[:size], train.Y[:size], patience=None))
+            cpu = learn(model, train.X[size:], train.Y[size:])
+        else:
+            cpu = learn(model, train.X, train.Y)
         found = {"error": error(model, test), "train_error": error(model, train), "cpu": cpu}
         if isinstance(model, CRF):
             found["rounds"] = model.n_iter_
@@ -85,7 +111,8 @@ class Tagging(Experiment):
         return [
             "LP-Struct at C = 6 unless it says otherwise, the CRF at C2 = 0.01 with at most 150 "
             "iterations, MIRA at C = 1, all chosen on 500 of draw 0's training sentences. Simplex "
-            "and extragradient end with the first round after 60 CPU seconds."
+            "and extragradient end with the first round after 60 CPU seconds.",
+            *(f"{name}: {change}." for name, change in CHANGES.items() if name in _lines(rows)),
         ]
 
     def numbers(self, rows: Sequence[Row]) -> list[Number]:
@@ -116,6 +143,12 @@ def _small() -> list[Cell]:
         "Perceptron": {"epochs": 20},
         **dict.fromkeys(BACKENDS, linear),
         "HMM": {"smoothing": 0.01},
+        "LP-Struct, as printed": linear,
+        "LP-Struct, proximal, Hamming margin": linear,
+        HELD: linear,
+        "M3N": {"C": 1.0, "tol": 1e-2},
+        "MIRA, last weights": {"C": 0.01, "epochs": 20},
+        "Perceptron, last weights": {"epochs": 20},
     }
     return [
         {"model": model, "draw": 0, "train": 100, "test": 300, **given}
@@ -143,19 +176,29 @@ def _full() -> list[Cell]:
         "LP-Struct, simplex": linear | {"limit": 60.0},
         "LP-Struct, extragradient": linear | {"limit": 60.0},
         "CRF, to its own end": {"C2": C2},
+        "LP-Struct, as printed": linear | {"limit": 900.0},
+        "LP-Struct, proximal, Hamming margin": linear | {"C": 1.0, "limit": 300.0},
+        HELD: linear | {"limit": 300.0},
+        "M3N": {"C": 0.1, "tol": 1e-2},
+        "MIRA, last weights": {"C": 1.0, "epochs": 20},
+        "Perceptron, last weights": {"epochs": 20},
     }
     later = "CRF, 60 iterations"
-    first = [model for model in options if model not in (later, *ONCE)]
+    first = [model for model in options if model not in (later, *ONCE, *CHANGES)]
     order = [(model, draw_, options[model]) for draw_ in range(5) for model in first]
     order += [(later, draw_, options[later]) for draw_ in range(5)]
     proximal = "LP-Struct, proximal"
     order += [(proximal, draw_, options[proximal] | {"C": SECOND}) for draw_ in range(5)]
-    order += [(model, 0, options[model]) for model in ONCE]
+    order += [(model, 0, options[model]) for model in (*ONCE, *CHANGES)]
     return [
         {"model": model, "draw": draw_, "train": FULL, "test": 1000, **given}
         for model, draw_, given in order
         if BACKENDS.get(model, "highs") in registry.names()
     ]
+
+
+def _lines(rows: Sequence[Row]) -> set[str]:
+    return {_line(row) for row in rows}
 
 
 def _line(row: Row) -> str:
@@ -175,15 +218,26 @@ def _model(cell: Cell) -> Any:
         return CRF(C2=cell["C2"], max_iter=cell.get("max_iter"), all_pairs=False)
     if name == "HMM":
         return HMM(smoothing=cell["smoothing"])
-    if name in ("MIRA", "Perceptron"):
-        options = {"C": cell["C"]} if name == "MIRA" else {}
+    if name.startswith(("MIRA", "Perceptron")):
+        kind, _, last = name.partition(", ")
+        options = {"C": cell["C"]} if kind == "MIRA" else {}
         return StructuredClassifier(
-            Chain(), M3N(), method=name.lower(), max_iter=cell["epochs"], method_options=options,
-            random_state=0,
+            Chain(), M3N(), method=kind.lower(), max_iter=cell["epochs"],
+            method_options=options | {"average": not last}, random_state=0,
         )  # fmt: skip
+    if name == "M3N":
+        return StructuredClassifier(Chain(), M3N(cell["C"]), tol=cell["tol"])
+    limit = CpuLimit(cell["limit"], last=name != HELD)
+    if name == "LP-Struct, as printed":
+        return StructuredClassifier(
+            Chain(), LPStruct(cell["C"]), backend=ExtragradientBackend(variant="paper"),
+            method="cutting-plane", method_options={"start": 1.0}, tol=cell["tol"],
+            callbacks=[limit],
+        )  # fmt: skip
+    margin: Literal["unit", "margin"] = "margin" if name.endswith("margin") else "unit"
     return StructuredClassifier(
-        Chain(), LPStruct(cell["C"]), backend=BACKENDS[name], tol=cell["tol"],
-        callbacks=[CpuLimit(cell["limit"], last=True)],
+        Chain(), LPStruct(cell["C"], rescale=margin), backend=BACKENDS.get(name, "proximal"),
+        tol=cell["tol"], callbacks=[limit],
     )  # fmt: skip
 
 

@@ -20,7 +20,7 @@ import pickle
 import shutil
 import tempfile
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -114,7 +114,7 @@ class Folder(Remote):
         pairs = zip(chunks, (f"chunk {name}" for name in names), strict=True)
         return [self._stored(self._tried(make, (), name), name) for make, name in pairs]
 
-    def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
+    def map(self, function: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
         """Apply a function to each row of columns, one after the other."""
         rows, done = list(zip(*columns, strict=True)), []
         for number, row in enumerate(rows):

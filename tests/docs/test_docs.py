@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import textwrap
 import types
 from pathlib import Path
 
@@ -31,7 +32,8 @@ def test_python_blocks_run(page, tmp_path, monkeypatch, capsys):
     cloudpickle.register_pickle_by_value(module)  # other processes cannot import it
     try:
         for block in BLOCK.findall(page.read_text(encoding="utf-8")):
-            exec(compile(block, str(page), "exec"), vars(module))
+            code = textwrap.dedent(block)  # blocks of list items are indented
+            exec(compile(code, str(page), "exec"), vars(module))
     finally:
         cloudpickle.unregister_pickle_by_value(module)
 

@@ -38,7 +38,7 @@ import scipy.sparse as sp
 from threadpoolctl import threadpool_info
 
 from structopt.errors import FileFormatError, InvalidInputError
-from structopt.lab.compare.problems import Problem, Single
+from structopt.lab.compare.problems import Problem, Single, warm_up
 from structopt.lab.compare.programmes import programme
 from structopt.lab.compare.sets import gathered
 from structopt.lab.compare.solvers import Solver, named
@@ -52,6 +52,8 @@ from structopt.parameters import Count, PositiveOrInfinite, checked
 
 TOLERANCES, TRAINING = (1e-3, 1e-6, 1e-9), (1e-2,)
 """Of programmes and masters, and of training, unless others are asked for."""
+COMPILING = 300.0
+"""CPU seconds that a solver may take to compile, once, where nothing is compiled yet."""
 EVERY = 20
 """Attempts after which the reference problem is timed again."""
 SOLVED = ("solved", "infeasible", "unbounded")
@@ -246,7 +248,7 @@ class Attempts(Study):
         self.limit, self.memory, self.repeats = limit, memory, repeats
         self._facts = {(p.group, p.name): p.facts() for p in problems}
         self._problems = {(p.group, p.name): p for p in problems}
-        self.machine = ""
+        self.machine, self._warm = "", set[str]()
 
     def cells(self) -> list[Cell]:
         """Return the attempts problem by problem, solvers in turns, the reference in between."""
@@ -278,6 +280,16 @@ class Attempts(Study):
         if "reference" in cell:
             return "the reference problem"
         return f"{cell['problem']}: {cell['solver']} to {cell['tolerance']:g}"
+
+    def warm_up(self, cell: Cell) -> None:
+        """Have a solver compiled once, before its first attempt: that is not to cost it its limit.
+
+        Compiled loops are kept on disk, where the processes of later attempts find them.
+        """
+        name = cell.get("solver")
+        if name is not None and name not in self._warm:
+            self._warm.add(name)
+            isolated(partial(warm_up, self.solvers[name]), seconds=COMPILING)
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Attempt a problem in a process of its own."""

@@ -75,7 +75,7 @@ class Single(Problem):
 
     def attempt(self, solver: Solver, tolerance: float, limit: float) -> Numbers:
         """Solve once, from nothing."""
-        _warm_up(solver)
+        warm_up(solver)
         found, cpu = _timed(solver, self.program, tolerance, limit)
         verdict = judged(self.program, found, tolerance)
         return _numbers(found, verdict, cpu, limit)
@@ -113,7 +113,7 @@ class Masters(Problem):
 
     def attempt(self, solver: Solver, tolerance: float, limit: float) -> Numbers:
         """Solve the sequence; the worst master counts."""
-        _warm_up(solver)
+        warm_up(solver)
         programs, total, worst = self.programs(), 0.0, None
         live = registry.make(solver.own) if isinstance(solver, OfBackend) else None
         if live is not None:
@@ -229,7 +229,7 @@ _TINY = Program(
 )  # fmt: skip
 
 
-def _warm_up(solver: Solver) -> None:
+def warm_up(solver: Solver) -> None:
     """Load what is compiled on first use, before time is taken."""
     if isinstance(solver, OfBackend):
         for quadratic in (sp.csr_array((2, 2)), sp.eye_array(2, format="csr")):

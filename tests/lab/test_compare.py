@@ -202,6 +202,7 @@ BOUNDS
 
 def test_files_are_read(tmp_path):
     (tmp_path / "linear.mps").write_text(MPS.format(quadratic=""))
+    (tmp_path / "linear.ja.mps").write_text(MPS.format(quadratic=""))
     (tmp_path / "square.qps").write_text(MPS.format(quadratic="QUADOBJ\n    Y Y 2.0\n"))
     text = "Minimize\n obj: x + 2 y\nSubject To\n c1: x + y >= 1\n c2: x = 0.25\nEnd\n"
     (tmp_path / "text.lp").write_text(text)
@@ -211,7 +212,9 @@ def test_files_are_read(tmp_path):
     (tmp_path / "notes.txt").write_text("not a programme")
     (tmp_path / "broken.mps").write_text("nonsense")
     found = gathered([str(tmp_path)])
-    assert sorted(p.name for p in found.problems) == ["arrays", "linear", "square", "text"]
+    assert sorted(p.name for p in found.problems) == [
+        "arrays", "linear", "linear.ja", "square", "text",
+    ]  # fmt: skip
     assert len(found.left_out) == 1
     assert "broken.mps" in found.left_out[0]
     done = compare([str(tmp_path)], ["clarabel"], tolerances=[1e-6])

@@ -180,7 +180,8 @@ def _of_path(path: Path, group: str = "") -> Iterator[tuple[str, Made]]:
         raise InvalidInputError(f"{path} holds no programme: no file ends in {SUFFIXES}.")
     group = group or (path.parent if path.is_file() else path).name
     for file in files:
-        name = file.name.partition(".")[0]
+        ends = [s for s in SUFFIXES if file.name.lower().endswith(s)]
+        name = file.name[: -max(map(len, ends))] if ends else file.name  # pilot.ja is a name
         yield str(file), lambda f=file, n=name: Single(n, group, read(f))  # type: ignore[misc]
 
 

@@ -200,7 +200,7 @@ def _verdicts(rows: Sequence[Row]) -> list[str]:
 
 
 def drawing(rows: Sequence[Row]) -> Any:
-    """Return the CPU seconds of all solvers by the number of cuts, a panel a series."""
+    """Return the CPU seconds of all solvers by the size of the master, a panel a series."""
     series = every(rows, "series")
     across = min(3, len(series))
     down = math.ceil(len(series) / across)
@@ -212,13 +212,16 @@ def drawing(rows: Sequence[Row]) -> Any:
         here = where(rows, series=name)
         for k, (solver, gap) in enumerate(lines):
             points = sorted(
-                (row["shape"][0], row["reached"][gap][0])
+                (sum(row["shape"]), row["reached"][gap][0])
                 for row in where(here, solver=solver) if gap in row["reached"]
             )  # fmt: skip
             label = f"{solver}, {gap:g}" if solver == "ours" else solver
-            cuts, seconds = [p[0] for p in points], [p[1] for p in points]
-            ax.plot(cuts, seconds, "o-", color=OKABE_ITO[k % len(OKABE_ITO)], ms=3, label=label)
-        ax.set(xscale="log", yscale="log", title=name, xlabel="cuts", ylabel="CPU s")
+            size, seconds = [p[0] for p in points], [p[1] for p in points]
+            ax.plot(size, seconds, "o-", color=OKABE_ITO[k % len(OKABE_ITO)], ms=3, label=label)
+        ax.set(xscale="log", yscale="log", title=name, xlabel="cuts + columns", ylabel="CPU s")
+        sizes = sorted({sum(row["shape"]) for row in here})
+        ax.set_xticks(sizes, [f"{size:,}" for size in sizes], fontsize=7)
+        ax.set_xticks([], minor=True)
     for ax in axes[len(series) :]:
         ax.set_axis_off()
     axes[0].legend(fontsize=7)

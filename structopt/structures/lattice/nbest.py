@@ -69,7 +69,7 @@ def nbest_lattice(
             if following == len(graph):
                 graph.add_edge(node, following, key=word, label=word)
                 if ngrams:
-                    before = [*nbest_words([*path, None]), word]
+                    before = [*(edge[2] for edge in path), word]
                     longest = min(ngrams, len(before))
                     named = {_ngram(before[-n:]): 1.0 for n in range(1, longest + 1)}
                     graph.edges[node, following, word]["features"] = named

@@ -94,7 +94,7 @@ class Tagging(Experiment):
         )
         model = _model(cell)
         if cell["model"] == HELD:
-            size = min(500, cell["train"] // 10)
+            size = max(1, min(500, cell["train"] // 10))
             model.callbacks.append(EarlyStopping(train.X[:size], train.Y[:size], patience=None))
             cpu = learn(model, train.X[size:], train.Y[size:])
         else:

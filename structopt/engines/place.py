@@ -11,7 +11,7 @@ structopt.errors.InvalidInputError: Unknown engine 'cloud'; choose from ['this p
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from structopt.errors import InvalidInputError
@@ -40,7 +40,7 @@ class Remote(ABC):
         """Send a value once; return its handle."""
 
     @abstractmethod
-    def map(self, function: Callable[..., Any], *columns: Iterable[Any]) -> list[Any]:
+    def map(self, function: Callable[..., Any], *columns: Sequence[Any]) -> list[Any]:
         """Apply a function to each row of columns, which hold handles or values; return handles."""
 
     @abstractmethod

@@ -70,6 +70,7 @@ def _liblinear(X: Any, y: Any, C: float, tol: float) -> tuple[float, float]:
     )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        peer.fit(X[:50], y[:50])  # as ours: what is loaded at first does not count
         start = time.process_time()
         peer.fit(X, y)
         cpu = time.process_time() - start

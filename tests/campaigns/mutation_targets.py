@@ -69,7 +69,7 @@ TARGETS: dict[str, list[str]] = {
     "structopt/master/cuts.py": [FIELDS, BOUNDS],
     "structopt/master/pool.py": [FIELDS, BOUNDS, "tests/methods/test_state.py"],
     "structopt/master/program.py": [BOUNDS],
-    "structopt/master/rest.py": [BOUNDS],
+    "structopt/master/rest.py": [VALUE, BOUNDS],
     "structopt/master/slacks.py": [VALUE, BOUNDS, ERRING],
     "structopt/master/lagrangian_kernels.py": [BOUNDS],
     "structopt/master/lagrangian.py": [BOUNDS, "tests/master/test_lagrangian.py"],

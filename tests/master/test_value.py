@@ -8,6 +8,7 @@ import scipy.sparse as sp
 import structopt as so
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.rest import resting_points
 from structopt.master.slacks import Slacks
 from structopt.master.value import raise_slacks, shortfall
 from structopt.testing.full_problem import FullProblem
@@ -92,3 +93,28 @@ def test_a_slack_counts_by_the_size_of_its_factor(sign):
     short = np.array([3.0]), np.array([-9.0])
     slacks.lift(raised, bare, *(short if sign > 0 else short[::-1]))
     np.testing.assert_allclose(raised, [1.5, 0.0])
+
+
+def test_multipliers_are_scaled_until_no_slack_pays_more_than_it_costs():
+    rows = sp.csr_array(np.array([[1.0, 0.0], [2.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [0.0, 0.0]]))
+    slacks = Slacks.of(rows, np.array([True, True]))
+    y = np.array([1.0, 2.0, 3.0, 5.0, 7.0])
+    # the first slack is loaded by 1 + 4 (a row that it hurts does not count) and costs 2
+    found = slacks.rest(y, np.array([2.0, 9.0]))
+    np.testing.assert_allclose(found, [0.4, 0.8, 3.0, 5.0, 7.0])
+    np.testing.assert_allclose(slacks.rest(y, np.array([5.0, 3.0])), y)  # just enough
+    # a slack without a price takes no load at all, nor does one that pays
+    np.testing.assert_allclose(slacks.rest(y, np.array([0.0, 9.0])), [0.0, 0.0, 3.0, 5.0, 7.0])
+    np.testing.assert_allclose(slacks.rest(y, np.array([5.0, -1.0])), [1.0, 2.0, 0.0, 5.0, 7.0])
+    np.testing.assert_allclose(slacks.rest(0 * y, np.array([-1.0, 0.0])), 0 * y)
+
+
+def test_where_columns_rest():
+    inf = np.full(5, np.inf)
+    reduced = np.array([0.5, -3.0, -3.0, 3.0, 1.0 + 5e-13])
+    curvature = np.array([0.0, 2.0, 0.0, 2.0, 0.0])
+    found = resting_points(reduced, curvature, np.ones(5), -inf, inf)
+    # below its price, at a curved minimum, falling for ever, mirrored, and a rounding beyond
+    np.testing.assert_allclose(found, [0.0, 1.0, np.inf, -1.0, 0.0])
+    held = resting_points(reduced, curvature, np.ones(5), np.full(5, -0.5), np.full(5, 0.5))
+    np.testing.assert_allclose(held, [0.0, 0.5, 0.5, -0.5, 0.0])

@@ -88,7 +88,7 @@ def make_alignments(
         x[:, :, 0] = 1.0
         x[:, :, 1] = _from_diagonal(n1, n2)
         rank = np.arange(1, n_features - 1)
-        x[:, :, 2:] += signal * aligned[:, :, None] / rank
+        x[:, :, 2:] += float(signal) * aligned[:, :, None] / rank
         X.append(x)
         Y.append(frozenset((int(a), int(b)) for a, b in np.argwhere(aligned)))
     return X, Y

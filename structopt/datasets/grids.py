@@ -79,7 +79,7 @@ def make_grids(
         rng = np.random.default_rng([seed, i])
         y = _disks(side, rng)
         x = rng.standard_normal((side * side, n_features))
-        x += signal * np.outer(2 * y - 1, direction)
+        x += float(signal) * np.outer(2 * y - 1, direction)
         x[:, 0] = 1.0
         X.append((_edges(side, diagonals, rng), x))
         Y.append(y)

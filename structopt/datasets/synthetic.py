@@ -241,7 +241,7 @@ def make_classes(
     """
     rng = np.random.default_rng(seed)
     centres = rng.standard_normal((n_labels, n_features))
-    centres *= separation / np.linalg.norm(centres, axis=1, keepdims=True)
+    centres *= float(separation) / np.linalg.norm(centres, axis=1, keepdims=True)
     y: Ints = rng.permutation(np.arange(n_examples, dtype=np.int64) % n_labels)
     return centres[y] + rng.standard_normal((n_examples, n_features)), y
 

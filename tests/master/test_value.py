@@ -1,5 +1,7 @@
 """The value at weights, by hand: what rows fall short of, whichever way they point."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -118,3 +120,21 @@ def test_where_columns_rest():
     np.testing.assert_allclose(found, [0.0, 1.0, np.inf, -1.0, 0.0])
     held = resting_points(reduced, curvature, np.ones(5), np.full(5, -0.5), np.full(5, 0.5))
     np.testing.assert_allclose(held, [0.0, 0.5, 0.5, -0.5, 0.0])
+
+
+@pytest.mark.parametrize("formulation", [Row, Hard])
+def test_a_row_written_from_the_other_side_asks_the_same(formulation):
+    master = declared(formulation())
+    bare = np.zeros(master.size)
+    bare[master.weight_columns] = [0.5, -1.0, 2.0]
+    excess = np.array([0.0, 0.5])
+    cuts = cuts_of(master, [0.2, 2.25], excess)
+    other = replace(
+        cuts, factor=-cuts.factor, extra=-cuts.extra, lower=-cuts.upper, upper=-cuts.lower
+    )
+    raised = bare.copy(), bare.copy()
+    signed = [
+        raise_slacks(master, c, excess, bare, r) for c, r in zip((cuts, other), raised, strict=True)
+    ]
+    assert signed[0] == pytest.approx(signed[1])
+    np.testing.assert_allclose(*raised)

@@ -84,7 +84,8 @@ class DictFeatures(FeatureTransformer):
 
     def _read(self, X: Any) -> Read:
         check_counts(self.min_count, self.hashing)
-        if isinstance(X, str | Mapping) or hasattr(X, "nnz") or count(X) == 0:
+        table = hasattr(X, "nnz") or hasattr(X, "columns")
+        if isinstance(X, str | Mapping) or table or count(X) == 0:
             raise InvalidInputError(
                 f"X is {type(X).__name__}: give a list of at least one sentence (a list of "
                 "mappings), or of mappings."

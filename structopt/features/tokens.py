@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,7 +52,7 @@ class Tokens:
             raise InvalidInputError(f"X is a {type(X).__name__}: give a list of sentences.")
         if count(X) == 0:
             raise InvalidInputError("There are no sentences: give at least one.")
-        self.names = None if names is None else list(names) if isinstance(names, Iterable) else []
+        self.names = None if names is None else _names(names)
         if self.names is not None and (
             not self.names
             or isinstance(names, str)
@@ -188,3 +188,11 @@ def _no_column(name: str | int, have: list[Any], i: int) -> InvalidInputError:
         "columns=(...), or ask for them by number.",
         example=i,
     )
+
+
+def _names(given: Any) -> list[Any]:
+    """Return what was given as a list; none of what cannot be gone through."""
+    try:
+        return list(given)
+    except TypeError:
+        return []

@@ -104,7 +104,7 @@ class ExtragradientBackend(RebuiltBackend):
         every: int = EVERY,
         callback: Callback | None = None,
     ) -> None:
-        if promise not in get_args(Promise):
+        if not isinstance(promise, str) or promise not in get_args(Promise):
             raise InvalidInputError(f"promise is 'gap' or 'residuals', not {promise!r}.")
         self.variant, self.without, self.max_iter = variant, without, max_iter
         self.eps1, self.eps2, self.promise = eps1, eps2, promise

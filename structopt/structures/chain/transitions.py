@@ -199,7 +199,8 @@ def _may_follow(before: Any, tag: Any, scheme: str) -> bool:
 
 
 def _table(types: Iterable[str], kinds: str, scheme: str) -> dict[str | None, list[str | None]]:
-    if isinstance(types, str) or hasattr(types, "nnz") or not isinstance(types, Iterable):
+    scalar = hasattr(types, "nnz") or (np.ndim(types) == 0 and hasattr(types, "shape"))
+    if isinstance(types, str) or scalar or not isinstance(types, Iterable):
         raise InvalidInputError(f"types is {types!r}: give a list of types, such as [{types!r}].")
     tags: list[str | None] = ["O", *(f"{kind}-{type_}" for type_ in types for kind in kinds)]
     allowed = _of_scheme(tags, scheme)

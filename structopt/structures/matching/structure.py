@@ -201,4 +201,5 @@ class Matching(PackedStructure):
 
 def _has_edges(x: Any) -> bool:
     edges = getattr(x, "edges", None)
-    return True if edges is None or not hasattr(edges, "__len__") else len(edges) > 0
+    sized = hasattr(edges, "__len__") and getattr(edges, "shape", None) != ()
+    return len(edges) > 0 if sized else True

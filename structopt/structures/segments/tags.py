@@ -176,7 +176,7 @@ def check_scheme(scheme: Any) -> None:
 
 
 def _length(sequence: Any) -> int:
-    return int(sequence.shape[0]) if hasattr(sequence, "shape") else len(sequence)
+    return count(sequence, "A sequence")
 
 
 def _tagged(spans: Any, length: int, example: int, scheme: str) -> list[Any]:

@@ -87,6 +87,7 @@ def test_multipliers_that_ask_too_much_are_scaled_back_to_rest():
     ("changed", "raised"),
     [
         ({}, 3.0),
+        ({"q": [1.0, 0.0]}, 3.0),
         ({"ub": np.array([np.inf, 9.0])}, 0.5),  # a bound above
         ({"l1": np.array([0.0, 1.0])}, 0.5),  # a price of another kind
         ({"q": [1.0, -1.0]}, 0.5),  # it pays

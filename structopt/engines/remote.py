@@ -205,7 +205,8 @@ class RemoteDataSet(DataSet):
         return digest.digest()
 
     # ------------------------------------------------------------------ what is not here
-    def _elsewhere(self) -> NoReturn:
+    def check_here(self) -> NoReturn:
+        """Refuse: the examples are elsewhere."""
         raise IncompatibleError(
             "The examples live on other machines or on disk (engine=...), where they are asked "
             "all at once, and this needs them in its own process: use method='cutting-plane' with "
@@ -215,11 +216,11 @@ class RemoteDataSet(DataSet):
     @property
     def shards(self) -> Any:  # type: ignore[override]
         """There are none in this process: whoever needs them is refused."""
-        self._elsewhere()
+        self.check_here()
 
     def single(self, i: int) -> Any:
         """Refuse: examples are not visited one by one over a network."""
-        self._elsewhere()
+        self.check_here()
 
 
 def _bytes(value: Any) -> int:

@@ -85,6 +85,7 @@ class CuttingPlane(Method):
     """
 
     name = "cutting-plane"
+    only_asks = True
     max_age: ClassVar[int | None] = None
     """Rounds that a cut may stay idle; None is what suits the backend."""
     backend: Backend

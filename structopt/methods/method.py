@@ -120,6 +120,8 @@ class Method(ABC):
     _checkpoint: Checkpoint | None = None
     rounds: ClassVar[int] = 10_000
     """Rounds at most where no limit is given."""
+    only_asks: ClassVar[bool] = False
+    """Whether it does with what data that live elsewhere are asked (`engine`)."""
 
     def __init_subclass__(cls) -> None:
         """Let every method refuse options that are not what its constructor's annotations say."""
@@ -135,6 +137,8 @@ class Method(ABC):
     ) -> None:
         self._began, self._driven = time.perf_counter(), time.process_time()
         self.check_options(limits)
+        if not self.only_asks:
+            data.check_here()
         given = limits.pop("limits", Limits())
         self.limits: Limits = replace(given, **limits)  # type: ignore[misc]
         self.structure, self.data = structure, data

@@ -46,17 +46,28 @@ _FLOOR = 1e-6  # as in the backend: the gap is relative
 
 
 QUICK: tuple[Case, ...] = (Tagging(25, 20, 4, 1.0), Tagging(60, 30, 5, 1.0))
-_GROWING = ((100, 25, 6), (300, 75, 8), (900, 225, 10), (2700, 675, 12), (8100, 2025, 14))
-_MEDPOST = (30, 100, 300, 1000, 3000)
-_LATTICES = ((300, 200, 20_000), (1000, 600, 60_000), (3000, 2000, 200_000),
-             (10_000, 6000, 600_000), (30_000, 20_000, 2_000_000))  # fmt: skip
+_GROWING: Sequence[tuple[int, int, int]] = (
+    (100, 25, 6),
+    (300, 75, 8),
+    (900, 225, 10),
+    (2700, 675, 12),
+    (8100, 2025, 14),
+)
+_MEDPOST: Sequence[int] = (30, 100, 300, 1000, 3000)
+_LATTICES: Sequence[tuple[int, int, int]] = (
+    (300, 200, 20_000),
+    (1000, 600, 60_000),
+    (3000, 2000, 200_000),
+    (10_000, 6000, 600_000),
+    (30_000, 20_000, 2_000_000),
+)
 
 
 def _series(which: slice) -> tuple[Case, ...]:
     return (
         *(Tagging(*size, C) for C in (1.0, 10.0) for size in _GROWING[which]),
         *(SparseTagging(*size, 1.0) for size in _GROWING[which]),
-        *(MedPost(size, 1.0) for size in _MEDPOST[which]),
+        *(MedPost(n, 1.0) for n in _MEDPOST[which]),
         *(Lattices(*size, 1.0) for size in _LATTICES[which]),
     )
 
@@ -96,7 +107,7 @@ class MasterSizesBench(Bench):
 
     def __post_init__(self) -> None:
         self.sizes = self.sizes or (QUICK if self.quick else LARGE if self.large else FULL)
-        known(self.solvers, SOLVERS, "solver")
+        known(self.solvers, list(SOLVERS), "solver")
         self.solvers = self.solvers or (
             ("ours", "simplex", "ipm") if self.large else tuple(SOLVERS)
         )

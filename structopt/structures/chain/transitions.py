@@ -198,7 +198,7 @@ def _may_follow(before: Any, tag: Any, scheme: str) -> bool:
     return inside == open_ and (not inside or before[1] == tag[1])
 
 
-def _table(types: Iterable[str], kinds: str, scheme: str) -> dict[str | None, list[str | None]]:
+def _table(types: Any, kinds: str, scheme: str) -> dict[str | None, list[str | None]]:
     scalar = hasattr(types, "nnz") or (np.ndim(types) == 0 and hasattr(types, "shape"))
     if isinstance(types, str) or scalar or not isinstance(types, Iterable):
         raise InvalidInputError(f"types is {types!r}: give a list of types, such as [{types!r}].")

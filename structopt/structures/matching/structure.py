@@ -200,6 +200,6 @@ class Matching(PackedStructure):
 
 
 def _has_edges(x: Any) -> bool:
-    edges = getattr(x, "edges", None)
+    edges: Any = getattr(x, "edges", None)
     sized = hasattr(edges, "__len__") and getattr(edges, "shape", None) != ()
     return len(edges) > 0 if sized else True

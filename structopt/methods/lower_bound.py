@@ -7,6 +7,8 @@ solution circle around the best ones, so their weighted means are tried as well.
 
 from __future__ import annotations
 
+import numpy as np
+
 from structopt.arrays import Floats
 from structopt.backends.base import MasterSolution
 from structopt.master.cuts import Cuts
@@ -36,6 +38,11 @@ class LowerBound:
         """Return the best bound that a master's multipliers and their means prove, NaN if none."""
         priced = self.lagrangian.price(cuts, solution.cut_duals, solution.static_duals)
         bound = self.lagrangian.value(priced, solution.x)
+        static = solution.static_duals
+        if len(cuts) == 0 and static is not None and np.any(static):
+            # an interior point leaves traces of multipliers where nothing binds
+            none = self.lagrangian.price(cuts, solution.cut_duals, 0.0 * static)
+            bound = float(np.fmax(bound, self.lagrangian.value(none, solution.x)))
         if moving and solution.weight > 0.0:
             self.averages.add(priced, solution.weight)
             if rounds % max(1, rounds // _TRIES) == 0:

@@ -83,7 +83,7 @@ class WorkingSets(CuttingPlane):
     """
 
     name = "working-sets"
-    only_asks = False  # examples one by one
+    only_asks = False
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class WorkingSets(CuttingPlane):
     ) -> None:
         self.eps, self.eps_B = eps, eps_B
         self._changed = True
+        data.single(0)  # refused here, before any work, where examples cannot be had one by one
         super().__init__(
             structure, formulation, data, backend=backend, fallback=fallback,
             random_state=random_state, warm_start=warm_start, checkpoint=checkpoint, **limits,

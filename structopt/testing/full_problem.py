@@ -14,6 +14,7 @@ rules is called with all outputs of all examples at once.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from functools import cached_property
 from itertools import product
@@ -149,7 +150,9 @@ class FullProblem:
 
     def _solved(self, more: list[Any]) -> float:
         problem = cp.Problem(cp.Minimize(self._objective), [*self._constraints, *more])
-        problem.solve(solver=cp.CLARABEL)
+        with warnings.catch_warnings():  # given weights may leave a ball no inside
+            warnings.filterwarnings("ignore", "Solution may be inaccurate")
+            problem.solve(solver=cp.CLARABEL)
         if problem.status not in ("optimal", "optimal_inaccurate"):
             fail(f"the full problem of {self.formulation!r} is {problem.status}")
         return float(problem.value)

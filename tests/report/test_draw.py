@@ -88,7 +88,7 @@ def test_what_cannot_be_drawn_says_so():
         so.draw.plane(run.result)
     with pytest.raises(InvalidInputError, match="levels is 'all'"):
         so.draw.plane(a_run(so.M3N()), levels="all")
-    with pytest.raises(IncompatibleError, match="a fitted Chain; got a Multiclass"):
+    with pytest.raises(InvalidInputError, match="structure must be a Chain; got Multiclass"):
         so.draw.trellis(structure, X, run.state.weights)
     with pytest.raises(InvalidInputError, match="no history"):
         so.draw.bounds([1, 2])

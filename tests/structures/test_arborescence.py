@@ -193,7 +193,7 @@ def test_other_mistakes_are_named():
         mine.loss([0, 1], [0])
     with pytest.raises(InvalidInputError, match=r"weights has shape \(3,\)"):
         mine.predict([x], np.zeros(3))
-    with pytest.raises(InvalidInputError, match="X is a DiGraph: give a list"):
+    with pytest.raises(InvalidInputError, match="X is a DiGraph: give a sequence"):
         so.Arborescence().fitted([x], [[0, 1]]).predict(nx.DiGraph([(0, 1)]), np.zeros(2))
     other = so.Oracle("odd", "argmax", "?", margin=abs, scale=abs)
     with pytest.raises(IncompatibleError, match="does not know the oracle 'odd'"):

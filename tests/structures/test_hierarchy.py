@@ -149,7 +149,7 @@ def test_other_mistakes_are_named():
         mine.k_best(x, np.zeros(8), 0)
     with pytest.raises(InvalidInputError, match=r"weights has shape \(3,\); expected \(8,\)"):
         mine.predict([x], np.zeros(3))
-    with pytest.raises(InvalidInputError, match="X is a DiGraph: give a list"):
+    with pytest.raises(InvalidInputError, match="X is a DiGraph: give a sequence"):
         mine.predict(nx.DiGraph([(0, 1)]), np.zeros(8))
     other = so.Oracle("odd", "argmax", "?", margin=abs, scale=abs)
     with pytest.raises(IncompatibleError, match="does not know the oracle 'odd'"):

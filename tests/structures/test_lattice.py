@@ -281,7 +281,7 @@ def test_other_refusals():
     ]:
         with pytest.raises(InvalidInputError, match=message):
             so.Lattice(**arguments).fitted([graph], [path])
-    with pytest.raises(InvalidInputError, match="X is one graph"):
+    with pytest.raises(InvalidInputError, match="X is a MultiDiGraph: give a sequence"):
         so.Lattice().fitted(graph, [path, path])
     with pytest.raises(InvalidInputError, match="No edge of any lattice has features"):
         so.Lattice().fitted([nx.DiGraph([(0, 1)])], [path])

@@ -1,7 +1,7 @@
 """Sparse rows and sentences to learn from: those of shared tasks, and drawn ones of any size.
 
 >>> X, y, C = drawn(100, 50_000, 5)
->>> X.shape, int(X.getnnz(axis=1).max()) <= NONZEROS, C
+>>> X.shape, int(X.count_nonzero(axis=1).max()) <= NONZEROS, C
 ((100, 50000), True, 1.0)
 """
 

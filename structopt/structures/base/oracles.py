@@ -21,6 +21,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+__all__ = [  # public as so.oracles; rules find `times_loss` by themselves
+    "Oracle",
+    "best_other",
+    "loss_augmented",
+    "nearest_reference",
+    "nearest_to_best",
+    "slack_rescaled",
+    "worst",
+    "worst_reference",
+]
+
 
 @dataclass(frozen=True)
 class Oracle:

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from structopt.backends.extragradient.step_kernels import FAST, product
+from structopt.backends.extragradient.product_kernels import FAST, product
 
 PRIMAL, DUAL, VALUE, BOUND, FAR_DUAL, FAR_BOUND = range(6)
 """Places in the result: norms of the residuals, objectives; the last two by the second reading."""

@@ -27,7 +27,7 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats
 from structopt.backends.extragradient.problem import sizes
-from structopt.backends.extragradient.step_kernels import magnitudes
+from structopt.backends.extragradient.product_kernels import magnitudes
 from structopt.master.program import Program
 
 PASSES, AGAIN = 10, 2

@@ -18,52 +18,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-# everything of "fast" but the promise that there are no infinities: bounds are infinite
-FAST = {"reassoc", "contract", "nsz", "arcp"}
-
-SPARSE = 2  # a product goes by columns from one zero in two on
+from structopt.backends.extragradient.product_kernels import FAST, product
 
 PRODUCTS, INNER, ERROR, FIRST, STEPS, STOPPED = range(6)
 """Places in the state: products, steps since the restart, fixed-point error, its value at the
 restart, steps in all, whether the paper's rule said stop."""
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def magnitudes(matrix, rows, columns, largest, of_row, of_column):
-    # largest or summed |entries| of diag(rows) A diag(columns), taken into what is there already
-    indptr, indices, data = matrix
-    for i in range(len(indptr) - 1):
-        for p in range(indptr[i], indptr[i + 1]):
-            j = indices[p]
-            v = abs(data[p]) * rows[i] * columns[j]
-            if largest:
-                of_row[i] = max(of_row[i], v)
-                of_column[j] = max(of_column[j], v)
-            else:
-                of_row[i] += v
-                of_column[j] += v
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def product(rows, columns, x, out):
-    # out = A x; where most of x is 0, as weights and multipliers are, by the columns of the rest
-    indptr, indices, data = rows
-    nonzeros = 0
-    for j in range(len(x)):
-        nonzeros += x[j] != 0.0
-    if SPARSE * nonzeros > len(x):
-        for i in range(len(out)):
-            total = 0.0
-            for p in range(indptr[i], indptr[i + 1]):
-                total += data[p] * x[indices[p]]
-            out[i] = total
-        return
-    indptr, indices, data = columns
-    out[:] = 0.0
-    for j in range(len(x)):
-        if x[j] != 0.0:
-            for p in range(indptr[j], indptr[j + 1]):
-                out[indices[p]] += data[p] * x[j]
 
 
 # Without branches, so that the loops around them become vector instructions.
@@ -98,7 +57,7 @@ def alternating(count, matrices, costs, sides, box, steps, z, image, anchor, wor
     xt, yt, Axt, Pxt = image
     pulled, yb = work
     quadratic = len(P[2]) > 0
-    for _ in range(count):
+    for step in range(count):
         for i in range(len(y)):
             yb[i] = move_y(y[i], Ax[i], sigma, lower[i], upper[i])
         product(At, A, yb, pulled)
@@ -111,7 +70,9 @@ def alternating(count, matrices, costs, sides, box, steps, z, image, anchor, wor
         if quadratic:
             product(P, P, xt, Pxt)
             state[PRODUCTS] += 1.0
-        follow(steps, z, image, anchor, state, rules, 1.0)
+        if state[INNER] == 0.0 or step == count - 1:
+            measure(steps, z, image, state, 1.0)
+        follow(quadratic, z, image, anchor, state, rules)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
@@ -126,7 +87,7 @@ def korpelevich(count, matrices, costs, sides, box, steps, z, image, anchor, wor
     xt, yt, Axt, Pxt = image
     pulled, yb = work
     quadratic = len(P[2]) > 0
-    for _ in range(count):
+    for step in range(count):
         product(At, A, y, pulled)
         for j in range(len(x)):
             xt[j] = move_x(x[j], q[j] + Px[j] - pulled[j], tau[j], l1[j], lb[j], ub[j])
@@ -147,7 +108,9 @@ def korpelevich(count, matrices, costs, sides, box, steps, z, image, anchor, wor
             state[PRODUCTS] += 2.0
         if rules[2] > 0.0 and settled(x, y, image, costs, sides, rules[2], rules[3]):
             state[STOPPED] = 1.0
-        follow(steps, z, image, anchor, state, rules, 0.0)
+        if state[INNER] == 0.0 or step == count - 1:
+            measure(steps, z, image, state, 0.0)
+        follow(quadratic, z, image, anchor, state, rules)
         if state[STOPPED] > 0.0:
             break
 
@@ -173,30 +136,39 @@ def settled(x, y, image, costs, sides, eps1, eps2):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def follow(steps, z, image, anchor, state, rules, coupled):
-    # z <- a ((1 + rho) T(z) - rho z) + (1 - a) z0, a = (k + 1) / (k + 2): Halpern's iteration of
-    # the reflected operator; a = 1 and rho = 0 is z <- T(z). Also |T(z) - z| in T's own norm.
+def measure(steps, z, image, state, coupled):
+    # |T(z) - z| in T's own norm
     tau, sigma = steps
     x, y, Ax, Px = z
     xt, yt, Axt, Pxt = image
-    x0, y0, Ax0, Px0 = anchor
-    rho = rules[0]
-    a = (state[INNER] + 1.0) / (state[INNER] + 2.0) if rules[1] > 0.0 else 1.0
-    b = 1.0 - a
     r = 0.0
     for j in range(len(x)):
-        d, e = xt[j] - x[j], Pxt[j] - Px[j]
-        r += d * d / tau[j] - coupled * d * e
-        x[j] = a * (xt[j] + rho * d) + b * x0[j]
-        Px[j] = a * (Pxt[j] + rho * e) + b * Px0[j]
+        d = xt[j] - x[j]
+        r += d * (d / tau[j] - coupled * (Pxt[j] - Px[j]))
     inverse = 1.0 / sigma
     for i in range(len(y)):
         d, e = yt[i] - y[i], Axt[i] - Ax[i]
         r += d * d * inverse - coupled * sigma * e * e
-        y[i] = a * (yt[i] + rho * d) + b * y0[i]
-        Ax[i] = a * (Axt[i] + rho * e) + b * Ax0[i]
     state[ERROR] = np.sqrt(max(r, 0.0)) if r == r else np.inf
     if state[INNER] == 0.0:
         state[FIRST] = state[ERROR]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def follow(quadratic, z, image, anchor, state, rules):
+    # z <- a ((1 + rho) T(z) - rho z) + (1 - a) z0, a = (k + 1) / (k + 2): Halpern's iteration of
+    # the reflected operator; a = 1 and rho = 0 is z <- T(z)
+    a = (state[INNER] + 1.0) / (state[INNER] + 2.0) if rules[1] > 0.0 else 1.0
     state[INNER] += 1.0
     state[STEPS] += 1.0
+    combine(z[0], image[0], anchor[0], a, rules[0])
+    combine(z[1], image[1], anchor[1], a, rules[0])
+    combine(z[2], image[2], anchor[2], a, rules[0])
+    if quadratic:
+        combine(z[3], image[3], anchor[3], a, rules[0])
+
+
+@njit(cache=True, nogil=True, fastmath=FAST, inline="always")
+def combine(v, image, anchor, a, rho):
+    for i in range(len(v)):
+        v[i] = a * (image[i] + rho * (image[i] - v[i])) + (1.0 - a) * anchor[i]

@@ -53,6 +53,7 @@ from structopt.methods.cutting_plane import CuttingPlane as CuttingPlane
 from structopt.methods.block_ascent.method import BlockAscent as BlockAscent
 from structopt.methods.working_sets import WorkingSets as WorkingSets
 from structopt.methods.frank_wolfe.method import FrankWolfe as FrankWolfe
+from structopt.methods.frank_wolfe.smo import StructuredSMO as StructuredSMO
 from structopt.methods.subgradient.method import Subgradient as Subgradient
 from structopt.methods.saddle.extragradient import SaddleExtragradient as SaddleExtragradient
 from structopt.methods.saddle.bregman import Bregman as Bregman

@@ -104,6 +104,7 @@ NAMES = [
     Name("BlockAscent", "methods.block_ascent.method", "method", "block-ascent"),
     Name("WorkingSets", "methods.working_sets", "method", "working-sets"),
     Name("FrankWolfe", "methods.frank_wolfe.method", "method", "frank-wolfe"),
+    Name("StructuredSMO", "methods.frank_wolfe.smo", "method", "structured-smo"),
     Name("Subgradient", "methods.subgradient.method", "method", "subgradient"),
     Name("SaddleExtragradient", "methods.saddle.extragradient", "method", "extragradient"),
     Name("Bregman", "methods.saddle.bregman", "method", "bregman"),

@@ -68,9 +68,9 @@ class StructuredClassifier(Predictor):
     method : str
         How the learning problem is driven: "cutting-plane", "block-ascent" ("auto" takes it for
         classes and sequences under a plain ridge and hinges, and cutting planes otherwise, or where
-        a backend or a checkpoint is asked for), "working-sets", "frank-wolfe", "subgradient",
-        "extragradient", "bregman", "dual-extragradient", "exponentiated-gradient", "compact", "em",
-        "perceptron" or "mira".
+        a backend or a checkpoint is asked for), "working-sets", "frank-wolfe",
+        "structured-smo", "subgradient", "extragradient", "bregman", "dual-extragradient",
+        "exponentiated-gradient", "compact", "em", "perceptron" or "mira".
     tol : float
         Relative certified gap to stop at.
     max_iter : int, optional

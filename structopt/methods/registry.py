@@ -24,9 +24,9 @@ def names() -> list[str]:
     """Return the names of all methods.
 
     >>> names()
-    ['cutting-plane', 'block-ascent', 'working-sets', 'frank-wolfe', 'subgradient', 'extragradient',
-     'bregman', 'dual-extragradient', 'exponentiated-gradient', 'compact', 'em', 'perceptron',
-     'mira']
+    ['cutting-plane', 'block-ascent', 'working-sets', 'frank-wolfe', 'structured-smo',
+     'subgradient', 'extragradient', 'bregman', 'dual-extragradient', 'exponentiated-gradient',
+     'compact', 'em', 'perceptron', 'mira']
     """
     return [entry.key for entry in of_kind("method")]
 

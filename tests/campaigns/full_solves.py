@@ -35,7 +35,7 @@ SECONDS = 60  # of CPU: a fit that takes longer hangs
 ONLINE = ("perceptron", "mira")  # they bound nothing, and say so
 SLOW = ("osqp", "extragradient", "proximal", "subgradient", "bregman", "frank-wolfe", "em")
 SLOW += ("compact", "splitting", "block-ascent", "dual-extragradient", "exponentiated-gradient")
-SLOW += ("working-sets",)
+SLOW += ("working-sets", "structured-smo")
 STALLED = 10
 """Multiples of the tolerance at which a run with exponential cones may stall, if it says so."""
 """First-order backends and methods, and one that solves once: they may stop short, and say so."""

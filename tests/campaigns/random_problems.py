@@ -221,6 +221,7 @@ def built_in(rng, name, C):
 USUAL = {
     "block-ascent": ("M3N", "StructSVM"),
     "frank-wolfe": ("M3N", "StructSVM"),
+    "structured-smo": ("M3N", "StructSVM"),
     "extragradient": ("M3N", "StructSVM"),
     "bregman": ("M3N", "StructSVM"),
     "compact": ("M3N", "StructSVM"),

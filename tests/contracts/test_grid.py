@@ -211,7 +211,7 @@ OPTIONS = {"perceptron": {"max_iter": 4}, "mira": {"max_iter": 4}, "mira, k = 3"
 OPTIONS["mira, k = 3"] |= OPTIONS["mira"]
 OPTIONS["working-sets"] = {"eps": 1e-9, "eps_B": 1e-9}  # which it ends by, beside the gap
 TOLERANCES = {"subgradient": 0.3, "em": LOOSE, "extragradient": 1e-2, "bregman": 1e-2}
-TOLERANCES |= {"dual-extragradient": 0.1, "exponentiated-gradient": 0.1}
+TOLERANCES |= {"structured-smo": 1e-2, "dual-extragradient": 0.1, "exponentiated-gradient": 0.1}
 METHODS = [*registry.names(), "mira, k = 3"]
 
 
@@ -225,6 +225,7 @@ def learns(method, case):
         "cutting-plane": True,
         "working-sets": one_by_one,
         "frank-wolfe": one_by_one and not kept,
+        "structured-smo": one_by_one and not kept,
         "subgradient": one_by_one,
         "block-ascent": shard.label_problem(so.loss_augmented) is not None and not kept,
         "em": "argmax" in abilities and not kept,

@@ -43,6 +43,7 @@ def test_method(method, options, problem, check, cases, in_a_terminal):
 LEARNS = {
     "cutting-plane": ["m3n", "svm-slack", "lp", "l1", "adaptive"],
     "frank-wolfe": ["m3n", "svm-unit", "svm-margin", "svm-slack"],
+    "structured-smo": ["m3n", "svm-slack"],
     "block-ascent": ["m3n", "svm-margin"],
     "working-sets": ["m3n", "svm-slack", "lp", "l1"],
     "subgradient": ["m3n", "svm-unit", "svm-margin", "svm-slack", "lp", "lp-free", "l1", "elastic"],

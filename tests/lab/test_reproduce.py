@@ -125,7 +125,7 @@ def test_files_hold_the_numbers_and_the_paper(tmp_path):
         whole = command.table_of(toy, "small", outcome)
         files = command.files_of(toy, "small", outcome, whole, command="structopt x")
         partial = command.table_of(toy, "small", replace(outcome, rows=outcome.rows[:1]))
-    assert list(files) == ["small.csv", "small.md", "small.png"]
+    assert list(files) == ["small.csv", "small.md", "small.png", "small.svg"]
     rows = list(csv.DictReader(io.StringIO(files["small.csv"])))
     assert [float(row["error"]) for row in rows] == [0, 1, 10, 11]
     assert json.loads(rows[0]["curve"]) == [1, 2]
@@ -204,10 +204,11 @@ def test_experiments_are_well_formed(name):
 TINY = {
     "train": 8, "validation": 5, "test": 5, "C": 10.0, "fractions": [0.6], "rank": 12, "epochs": 2,
     "limit": 0.5, "tol": 0.1, "ngrams": 1, "good": 1, "examples": 6, "steps": 200, "points": 8,
+    "iterations": 40,
 }  # fmt: skip
 MINE = (
     "lp-struct-table-1", "lp-struct-table-2", "lp-struct-figure-1", "lp-struct-figure-2",
-    "struct-rmm-table-1", "struct-rmm-table-2", "struct-rmm-figure-1",
+    "struct-rmm-table-1", "struct-rmm-table-2", "struct-rmm-figure-1", "saddle-m3n-section-4",
 )  # fmt: skip
 
 

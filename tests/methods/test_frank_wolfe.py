@@ -101,3 +101,24 @@ def test_other_forms_and_options_are_refused():
         run_of(problem, so.LPStruct(1.0))
     with pytest.raises(InvalidInputError, match="planes"):
         run_of(problem, so.M3N(1.0), planes=1)
+
+
+def test_structured_smo_moves_mass_between_two_outputs_in_closed_form():
+    """One example, three classes, phi = e_y: the first visit is worked out by hand.
+
+    At w = 0 both wrong classes have g = 1 and gold, which holds all mass c = 4, has g = 0: the
+    step is min(4, (1 - 0) / |delta|^2) = 1/2 with delta = e_0 - e_1, and w = delta / 2.
+    """
+    X, y = np.ones((1, 1)), [0]
+    structure = so.Multiclass(labels=[0, 1, 2]).fitted(X, y)
+    ridge = so.M3N(C=1.0)
+    data = so.DataSet.of(structure, X, y, sample_weight=[4.0])
+    run = so.StructuredSMO(structure, ridge, data, tol=1e-9)
+    run.step()
+    assert np.allclose(np.sort(run.iterate().weights), [-0.5, 0.0, 0.5])
+    duals = [run.step().dual for _ in range(40)]
+    assert all(b >= a for a, b in pairwise(duals))
+    found = run.solve()
+    best = so.CuttingPlane(structure, ridge, data, tol=1e-9).solve()
+    assert found.certificate.certified
+    assert found.certificate.primal == pytest.approx(best.certificate.primal, rel=1e-6)

@@ -61,6 +61,7 @@ CATALOGUE = (
     Entry("saddle-m3n-figure-1", SADDLE_M3N, "Figure 1", "Two applications", illustration=True),
     Entry("saddle-m3n-figure-2a", SADDLE_M3N, "Figure 2a", "Segmentation: error against rounds"),
     Entry("saddle-m3n-figure-2b", SADDLE_M3N, "Figure 2b", "Word alignment: error against rounds"),
+    Entry("saddle-m3n-section-4", SADDLE_M3N, "Section 4", "The linear rate, and two baselines"),
     Entry("constrained-figure-1", CONSTRAINED, "Figure 1", "Two algorithms", illustration=True),
     Entry("constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT"),
     Entry("constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features"),

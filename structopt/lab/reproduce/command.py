@@ -10,7 +10,7 @@ from rich.console import Console
 
 from structopt.errors import InvalidInputError
 from structopt.lab.harness import arguments
-from structopt.lab.harness.drawing import new_figure, png
+from structopt.lab.harness.drawing import drawn, new_figure, png
 from structopt.lab.harness.output import csv_of, markdown, write_files
 from structopt.lab.harness.runner import Outcome, run
 from structopt.lab.harness.store import Store
@@ -125,7 +125,7 @@ def files_of(
     command: str,
     picture: bool = True,
 ) -> dict[str, str | bytes]:
-    """Return ``small.csv``, ``small.md`` and ``small.png`` (or ``full``)."""
+    """Return ``small.csv``, ``.md``, ``.png`` and ``.svg`` (or ``full``)."""
     cpu = sum(row["cell_cpu"] for row in outcome.rows)
     notes = [entry_of(experiment.name).what, f"{cpu:.0f} CPU seconds, one thread."]
     files: dict[str, str | bytes] = {
@@ -136,4 +136,5 @@ def files_of(
         figure = new_figure()
         experiment.draw(outcome.rows, figure)
         files[f"{setting}.png"] = png(figure)
+        files[f"{setting}.svg"] = drawn(figure, "svg")
     return files

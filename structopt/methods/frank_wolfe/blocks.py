@@ -29,9 +29,6 @@ from structopt.methods.frank_wolfe import kernels
 from structopt.methods.frank_wolfe.planes import Planes
 from structopt.structures.base.parts import Directions
 
-_STEPS = 10
-"""Pairwise steps inside one block, in one visit, at most: 3 / 10 / 20 take 32 / 29 / 28 passes on
-OCR letters, in the same time."""
 _PATIENCE = 10
 """Visits after which a plane that carries nothing goes. On OCR letters that halves the planes (9.4
 to 4.9 a word) and costs no pass."""
@@ -50,6 +47,8 @@ class Blocks:
         p_j > 0.
     planes : int
         Planes that a block may hold; 2 is Frank-Wolfe without a memory.
+    steps : int
+        Pairwise steps inside one block, in one visit, at most.
 
     Attributes
     ----------
@@ -61,8 +60,10 @@ class Blocks:
         Planes that were new.
     """
 
-    def __init__(self, base: Any, cost: Floats, curvature: Floats, *, planes: int) -> None:
-        n, n_features, self._planes = len(cost), len(curvature), planes
+    def __init__(
+        self, base: Any, cost: Floats, curvature: Floats, *, planes: int, steps: int = 10
+    ) -> None:
+        n, n_features, self._planes, self._steps = len(cost), len(curvature), planes, steps
         self._base = (base.indptr, base.indices, base.data)
         self._cost, self._curvature, self._metric = cost, curvature, 1.0 / curvature
         self._count = np.zeros(n, np.int64)
@@ -87,8 +88,9 @@ class Blocks:
         parts = (d.source, d.offset, d.coef)
         while done < len(planes):
             done, needed, self._used, self._now, added = kernels.absorb(
-                done, planes.examples, d.ptr, parts, planes.margins, self._cost, _STEPS, _PATIENCE,
-                self._used, *self._block(), self._table, self._now, self.gaps, self._scratch,
+                done, planes.examples, d.ptr, parts, planes.margins, self._cost, self._steps,
+                _PATIENCE, self._used, *self._block(), self._table, self._now, self.gaps,
+                self._scratch,
             )  # fmt: skip
             self.added += added
             if needed:
@@ -97,7 +99,7 @@ class Blocks:
     def sweep(self, order: Ints) -> None:
         """Visit blocks over the planes they have."""
         self._now = kernels.sweep(
-            order, self._cost, _STEPS, *self._block(), self._table, self._now, self.gaps
+            order, self._cost, self._steps, *self._block(), self._table, self._now, self.gaps
         )
 
     def value(self) -> float:

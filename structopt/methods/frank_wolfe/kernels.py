@@ -200,8 +200,8 @@ def visit(i, cap, steps, count, first, size, heap, margin, alpha, idle, gram, ba
         worst = max(worst, slope[k])
         square[k, :c] = gram[i, k, :c]
         square[k, c] = 0.0
-    # the plane of gold itself, which is 0 everywhere
-    slope[c], mass[c] = 0.0, max(rest, 0.0)
+    # the plane of gold itself, which is 0 everywhere; what rounding leaves it is no mass to move
+    slope[c], mass[c] = 0.0, (rest if rest > 1e-14 * cap else 0.0)
     square[c, : c + 1] = 0.0
     pairwise(slope[: c + 1], square, mass[: c + 1], steps)
     if np.any(mass[:c] != alpha[i, :c]):

@@ -114,13 +114,33 @@ def best(rows: Sequence[Row], name: str) -> tuple[int, Number]:
     return k, Number("", f"{name} %", mean(errors[:, k]), deviation(errors[:, k]))
 
 
-def at_their_best(rows: Sequence[Row], key: str, label: Callable[[Any], str]) -> list[Number]:
+def at_their_best(
+    rows: Sequence[Row], key: str, label: Callable[[Any], str], models: Sequence[str] = MODELS
+) -> list[Number]:
     """Return the error of every model at its best constant, for each value of a key."""
     return [
         replace(best(where(rows, **{key: value}), model)[1], label=label(value))
         for value in every(rows, key)
-        for model in MODELS
+        for model in models
     ]
+
+
+def along_the_grid(rows: Sequence[Row], name: str) -> str:
+    """Return the mean test errors of a model at all its constants, in words."""
+    here = where(rows, model=name)
+    means = np.mean([row["errors"] for row in here], axis=0) if here else []
+    constants = here[0]["constants"] if here else []
+    return ", ".join(f"{v:.1f} at {c:g}" for c, v in zip(constants, means, strict=True))
+
+
+def spent(rows: Sequence[Row], models: Sequence[str] = MODELS) -> str:
+    """Return a sentence on the mean CPU seconds of one fit at the chosen constants."""
+    parts = []
+    for name in models:
+        if here := where(rows, model=name):
+            k = best(here, name)[0]
+            parts.append(f"{name} {mean(row['seconds'][k] for row in here):.3g}")
+    return f"CPU seconds of one fit, mean over all sizes: {', '.join(parts)}."
 
 
 def edges(rows: Sequence[Row], key: str, grid: Mapping[str, Sequence[float]]) -> str:

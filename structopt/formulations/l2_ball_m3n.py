@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from structopt.formulations.base import Declaration, Formulation
-from structopt.parameters import Positive
+from typing import Any
+
+from structopt.formulations.ball import BallM3N
 
 
-class L2BallM3N(Formulation):
+class L2BallM3N(BallM3N):
     r"""Max-margin Markov network, the norm bounded instead of paid for.
 
     .. math::
@@ -43,16 +44,8 @@ class L2BallM3N(Formulation):
     0.5
     """
 
-    def __init__(self, radius: Positive = 1.0) -> None:
-        self.radius = radius
-
-    def master(self, m: Declaration) -> None:
-        """Declare the programme."""
+    def norm(self, w: Any) -> Any:
+        """Return the l2 norm."""
         import cvxpy as cp
 
-        w, xi = m.weights(), m.slacks()
-        m.minimize(cp.sum(xi) / m.n_examples)
-        m.subject_to(cp.norm2(w) <= self.radius)
-        # implied, but bounded columns make every multiplier a lower bound
-        m.subject_to(w <= self.radius, w >= -self.radius)
-        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+        return cp.norm2(w)

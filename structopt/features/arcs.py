@@ -85,6 +85,8 @@ class ArcFeatures(FeatureTransformer):
     words_: Vocabulary
     tags_: Vocabulary
     fines_: Vocabulary
+    reach_: Ints
+    vocabulary_: Ints
     n_features_: int
 
     def __init__(self, *, min_count: int = 1, prune: bool = True) -> None:
@@ -120,6 +122,16 @@ class ArcFeatures(FeatureTransformer):
         if not len(self.vocabulary_):
             raise InvalidInputError(f"No feature occurs on {self.min_count} arcs: lower min_count.")
         self.n_features_ = self.n_features_out_ = len(self.vocabulary_)
+
+    def check_fitted(self) -> None:
+        """Raise ValueError unless keys ascend and there is a reach for every pair of tags."""
+        n_tags = len(self.tags_) + 3
+        if self.reach_.shape != (2, n_tags, n_tags) or self.vocabulary_.ndim != 1:
+            raise ValueError(f"arrays of {self.reach_.shape} and {self.vocabulary_.shape}")
+        if np.any(np.diff(self.vocabulary_) <= 0):
+            raise ValueError("keys of features that do not ascend")
+        if not len(self.vocabulary_) == self.n_features_ == self.n_features_out_:
+            raise ValueError(f"{self.n_features_} features, {len(self.vocabulary_)} keys")
 
     def _rows(self, sentences: Sequence[Sentence]) -> list[tuple[Ints, Any]]:
         """Return candidate arcs (m, 2) and a sparse matrix of their features for each sentence."""

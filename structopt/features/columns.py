@@ -80,7 +80,7 @@ class ColumnFeatures(FeatureTransformer):
 
     vocabularies_: dict[tuple[str | int, Attribute], Vocabulary]
     tables_: list[list[Ints]]
-    starts_: Ints
+    starts_: Ints = np.zeros(0, dtype=np.int64)  # of hashed features there are none
     numeric_: list[str]
 
     def __init__(
@@ -128,6 +128,30 @@ class ColumnFeatures(FeatureTransformer):
             self.tables_.append(table)
             starts.append(starts[-1] + size)
         self.starts_, self.n_features_out_ = np.array(starts), starts[-1]
+
+    def check_fitted(self) -> None:
+        """Raise ValueError unless every template's tables are codes of its parts' values."""
+        starts, templates = [int(self.bias)], self._parsed() if self.hashing is None else []
+        if len(templates) != len(self.tables_):
+            raise ValueError(f"{len(self.tables_)} tables of {len(templates)} templates")
+        for template, table in zip(templates, self.tables_, strict=True):
+            numeric = [p for p in template.parts if str(p.column) in self.numeric_]
+            if len(table) != (0 if numeric else len(template.parts)):
+                raise ValueError(f"{len(table)} tables of the parts of {template.text}")
+            size = 1
+            for k, keys in enumerate(table):
+                first = keys if k else np.sort(keys[keys != -1])  # positions of values, once each
+                size = len(first)
+                fit = np.all(np.diff(keys) > 0) if k else np.array_equal(first, np.arange(size))
+                if keys.ndim != 1 or not fit:
+                    raise ValueError(f"tables of {template.text} that are none")
+            if table and (len(table[0]) != self._size(template.parts[0]) + 1 or table[0][-1] != -1):
+                raise ValueError(f"a table of {len(table[0])} values of {template.text}")
+            starts.append(starts[-1] + size)
+        if self.hashing is None and self.starts_.tolist() != starts:
+            raise ValueError(f"templates begin at {self.starts_.tolist()}, not at {starts}")
+        if self.n_features_out_ != starts[-1] + int(self.hashing or 0):
+            raise ValueError(f"{self.n_features_out_} features, {starts[-1]} of templates")
 
     def _rows(self, read: Read) -> FeatureRows:
         if (given := read.numeric()) != self.numeric_:

@@ -121,6 +121,11 @@ class DictFeatures(FeatureTransformer):
         self.vocabulary_ = Vocabulary.of(names)
         self.n_features_out_ = len(names) if self.hashing is None else int(self.hashing)
 
+    def check_fitted(self) -> None:
+        """Raise ValueError unless every feature has a name."""
+        if self.n_features_out_ != (self.hashing or len(self.vocabulary_)):
+            raise ValueError(f"{self.n_features_out_} features, {len(self.vocabulary_)} names")
+
     def _rows(self, read: Read) -> Any:
         if self.hashing is None:
             columns = self.vocabulary_.lookup(read.names)

@@ -67,6 +67,9 @@ class FeatureTransformer(Containers, TransformerMixin, BaseEstimator):  # type: 
         self._learn(self._read(X))
         return self
 
+    def check_fitted(self) -> None:
+        """Raise ValueError where what fitting found, read from a file, does not fit together."""
+
     def transform(self, X: Any) -> Any:
         """Return one CSR matrix (tokens, features) a sequence."""
         check_is_fitted(self, "n_features_out_")

@@ -42,6 +42,19 @@ class Vocabulary:
         lengths = np.fromiter(map(len, encoded), np.int64, len(encoded))
         return cls(np.frombuffer(b"".join(encoded), dtype=np.uint8), np.cumsum(lengths))
 
+    def check(self) -> None:
+        """Raise ValueError unless the arrays, which came from a file, are strings in UTF-8."""
+        letters, ends = self.letters, self.ends
+        if letters.dtype != np.uint8 or ends.dtype.kind != "i" or letters.ndim * ends.ndim != 1:
+            raise ValueError("a vocabulary of other than letters and where they end")
+        starts = np.concatenate([[0], ends])
+        if np.any(np.diff(starts) < 0) or starts[-1] != len(letters):
+            raise ValueError("a vocabulary's ends do not fit its letters")
+        letters.tobytes().decode("utf-8", "surrogatepass")
+        inner = starts[starts < len(letters)]
+        if np.any(letters[inner] & 0xC0 == 0x80):  # a byte that goes on with a letter begins none
+            raise ValueError("a vocabulary's string ends within a letter")
+
     def lookup(self, strings: Collection[str]) -> Ints:
         """Return the number of each string, -1 of those that are not here."""
         if self._index is None:

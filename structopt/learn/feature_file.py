@@ -18,6 +18,7 @@ from structopt import names
 from structopt.errors import IncompatibleError
 from structopt.features.rows import FeatureTransformer
 from structopt.features.vocabulary import Vocabulary
+from structopt.learn.fitted_state import check_attributes
 from structopt.learn.plain import decode, encode
 
 Arrays = dict[str, NDArray[Any]]
@@ -57,7 +58,11 @@ def read(spec: dict[str, Any], arrays: Arrays) -> Any:
     inner = {"transformers": fitted["transformers_"]} if "transformers_" in fitted else {}
     features = found(**decode(spec["parameters"]), **inner)
     for name, value in fitted.items():
+        if not name.endswith("_"):
+            raise ValueError(f"{name} is nothing that fitting sets")
         setattr(features, name, value)
+    check_attributes(features, fitted)
+    features.check_fitted()
     return features
 
 
@@ -87,9 +92,9 @@ def _restored(value: dict[str, Any], arrays: Arrays) -> Any:
         return arrays[inner]
     if kind == "vocabulary":
         letters, ends = (_restored(v, arrays) for v in inner)
-        if np.any(np.diff(ends, prepend=0) < 0) or (len(ends) and ends[-1] != len(letters)):
-            raise ValueError("a vocabulary's ends do not fit its letters")
-        return Vocabulary(letters, ends)
+        vocabulary = Vocabulary(letters, ends)
+        vocabulary.check()
+        return vocabulary
     if kind == "features":
         return read(inner, arrays)
     if kind == "list":

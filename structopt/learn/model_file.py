@@ -32,13 +32,15 @@ from structopt.errors import FileFormatError, IncompatibleError, InvalidInputErr
 from structopt.files import read_arrays, write_arrays
 from structopt.formulations.base import Formulation
 from structopt.learn.feature_file import read, written
+from structopt.learn.fitted_state import check_attributes
 from structopt.learn.model_file_1 import OLD, upgraded
 from structopt.learn.plain import decode, encode
-from structopt.parameters import Parameters, checked
+from structopt.parameters import Parameters, check_params, checked
 from structopt.run.certificate import Certificate
 from structopt.run.events import NUMBERS, Round
 from structopt.run.result import Rescue, Result
 from structopt.structures.base.structure import Structure
+from structopt.structures.losses.part_costs import PartCosts
 
 if TYPE_CHECKING:
     from structopt.backends.base import Backend
@@ -251,7 +253,11 @@ def _built(spec: dict[str, Any]) -> Any:
     if found is None:
         raise ValueError(f"there is no {spec['class']!r}")
     given = spec["parameters"].items()
-    return found(**{k: _built(v["part"]) if _is_part(v) else decode(v) for k, v in given})
+    made = found(**{k: _built(v["part"]) if _is_part(v) else decode(v) for k, v in given})
+    check_params(made)
+    if isinstance(made, PartCosts):
+        made.checked()
+    return made
 
 
 def _is_part(value: Any) -> bool:
@@ -280,9 +286,14 @@ def _state(fitted: Parameters) -> dict[str, Any]:
 def _refitted(structure: Any, state: dict[str, Any]) -> Any:
     fitted = copy.copy(structure)
     for name, value in state["attributes"].items():
+        if not name.endswith("_"):
+            raise ValueError(f"{name} is nothing that fitting sets")
         setattr(fitted, name, decode(value))
     for name, inner in state["inside"].items():
+        if name not in structure.get_params(deep=False):
+            raise ValueError(f"{type(structure).__name__} has no {name}")
         setattr(fitted, name, _refitted(getattr(structure, name), inner))
+    check_attributes(fitted, state["attributes"])
     return fitted
 
 

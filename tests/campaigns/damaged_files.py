@@ -10,6 +10,7 @@ in an error of ours. A short set runs in the suite; the long run is
 
 import argparse
 import collections
+import functools
 import gzip
 import io
 import logging
@@ -21,6 +22,7 @@ from pathlib import Path
 
 import numpy as np
 from mutations import damaged
+from random_problems import STRUCTURES
 
 import structopt as so
 from structopt.datasets.hansards import read_links
@@ -100,24 +102,51 @@ CELLS = (
 
 
 def models(folder):
-    """Return model files: dense, with features, with sparse weights, with parts in parts."""
+    """Return model files: dense, with features, sparse weights, parts in parts, of every structure.
+
+    What is read must also predict, or say why not in an error of ours.
+    """
     X, Y = so.datasets.make_chain_crf(n_examples=6, length=3, n_features=4, n_relevant=2, seed=0)
     words, tags = [["the", "cat"], ["a", "dog"]], [["D", "N"], ["D", "N"]]
+    rows, steps = np.eye(3, 9), [np.eye(2)]
+    model = so.StructuredClassifier
     made = {
-        "model": so.StructuredClassifier(so.Chain(), so.M3N(C=0.1), tol=1e-2).fit(X, Y),
-        "model with features": so.StructuredClassifier(
-            so.Chain(), so.M3N(), features=so.WordFeatures()
-        ).fit(words, tags),
-        "model of sparse weights": so.StructuredClassifier(
-            so.Multiclass(loss=so.losses.Hamming({"a": 2.0})), so.L1M3N(C=1.0), backend=so.HiGHS()
-        ).fit(np.eye(3, 9), list("aba")),
-        "model of references": so.StructuredClassifier(
-            so.References(so.Chain("ab")), so.LPStruct(C=5.0, references="worst")
-        ).fit([np.eye(2)], [["ab", "aa"]]),
+        "model": (model(so.Chain(), so.M3N(C=0.1), tol=1e-2), X, Y),
+        "model with features": (
+            model(so.Chain(), so.M3N(), features=so.WordFeatures()),
+            words,
+            tags,
+        ),
+        "model of sparse weights": (
+            model(
+                so.Multiclass(loss=so.losses.Hamming({"a": 2.0})),
+                so.L1M3N(C=1.0),
+                backend=so.HiGHS(),
+            ),
+            rows,
+            list("aba"),
+        ),
+        "model of references": (
+            model(so.References(so.Chain("ab")), so.LPStruct(C=5.0, references="worst")),
+            steps,
+            [["ab", "aa"]],
+        ),
     }
-    for name, model in made.items():
-        model.save(folder / "model.npz")
-        yield name, (folder / "model.npz").read_bytes(), so.load_model
+    for name, drawn in STRUCTURES.items():
+        if name != "References":
+            small = drawn(np.random.default_rng(1))
+            made[f"model of {name}"] = model(small.structure, so.M3N(), tol=1e-2), small.X, small.Y
+    for name, (unfitted, inputs, outputs) in made.items():
+        unfitted.fit(inputs, outputs).save(folder / "model.npz")
+
+        def read(path, inputs=inputs, given=None):
+            return so.load_model(path, structure=given).predict(inputs)
+
+        try:
+            read(folder / "model.npz")
+        except so.errors.IncompatibleError:  # functions and classes of a user's are handed over
+            read = functools.partial(read, given=unfitted.structure)
+        yield name, (folder / "model.npz").read_bytes(), read
 
 
 def checkpoints(folder):

@@ -2,6 +2,7 @@
 
 import copy
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -150,3 +151,84 @@ def test_fields_of_a_checkpoint(slacks, tmp_path):
     again = resumed(arrays)
     assert again.dual - 1e-9 <= truth.primal
     assert truth.dual - 1e-9 <= again.primal
+
+
+# ---------------------------------------------------------------------- what fitting found
+def changed_state(path, out, kind, *changes):
+    """Write a model file with fitted attributes changed (None: missing), signed anew."""
+    header, arrays = read_arrays(path, kind)
+    attributes = header["fitted"]["attributes"]
+    for name, value in changes:
+        if value is ...:
+            del attributes[name]
+        else:
+            attributes[name] = value
+    write_arrays(out, header, arrays)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("labels_", ...),
+        ("labels_", ["a", "b"]),
+        ("n_inputs_", ...),
+        ("n_inputs_", "12"),
+        ("n_inputs_", True),
+        ("n_inputs_", -12),
+        ("class_weight_", [1.0, 1.0]),
+        ("class_weight_", {"array": ["a"], "dtype": "<U1", "shape": [1]}),
+        ("allowed_", 3),
+        ("predict", 3),
+        ("_weights_", 3),
+    ],
+)
+def test_fitted_attributes_are_what_their_class_says(name, value, trained, tmp_path):
+    *_, folder, kind = trained
+    changed_state(folder / "model.npz", tmp_path / "m.npz", kind, (name, value))
+    with pytest.raises(FileFormatError, match=f"is damaged.*{name}"):
+        so.load_model(tmp_path / "m.npz")
+
+
+def test_a_lattice_without_its_names_is_refused_when_it_is_read(tmp_path):
+    graph = nx.DiGraph()
+    for node in "ab":
+        graph.add_edge("s", node, features={node: 1.0})
+        graph.add_edge(node, "t", features={})
+    gold = (("s", "a"), ("a", "t"))
+    model = so.StructuredClassifier(so.Lattice(), so.M3N()).fit([graph], [gold])
+    model.save(tmp_path / "m.npz")
+    assert so.load_model(tmp_path / "m.npz").predict([graph]) == [gold]
+    changed_state(tmp_path / "m.npz", tmp_path / "n.npz", model_file._KIND, ("names_", ...))
+    with pytest.raises(FileFormatError, match="Lattice has no names_"):
+        so.load_model(tmp_path / "n.npz")
+
+
+def test_a_forged_parameter_is_refused_when_it_is_read(tmp_path):
+    X, Y = [("ab", "ab")], [[(0, 0), (1, 1)]]
+    model = so.StructuredClassifier(so.AlignmentPath(loss=so.losses.PartCosts()), so.M3N())
+    model.fit(X, Y).save(tmp_path / "m.npz")
+    header, arrays = read_arrays(tmp_path / "m.npz", model_file._KIND)
+    for bad in ("x", -1.0, [1.0]):
+        header["structure"]["parameters"]["loss"]["part"]["parameters"]["extra"] = bad
+        write_arrays(tmp_path / "n.npz", header, arrays)
+        with pytest.raises(FileFormatError, match="both must be finite"):
+            so.load_model(tmp_path / "n.npz")
+
+
+def test_arrays_of_features_are_what_their_class_says(tmp_path):
+    words, tags = [["thé", "cat"], ["a", "dog"]], [["D", "N"], ["D", "N"]]
+    model = so.StructuredClassifier(so.Chain(), so.M3N(), features=so.WordFeatures())
+    model.fit(words, tags).save(tmp_path / "m.npz")
+    header, arrays = read_arrays(tmp_path / "m.npz", model_file._KIND)
+    for field in [name for name in arrays if name.startswith("features")]:
+        text = arrays[field].dtype == np.uint8
+        for name, bad in wrong_numbers(arrays[field].astype(np.int64)):
+            changed = {k: v for k, v in arrays.items() if k != field}
+            changed |= {} if bad is None else {field: bad}
+            write_arrays(tmp_path / "n.npz", header, changed)
+            refused(lambda: so.load_model(tmp_path / "n.npz"), FileFormatError, field, name)
+        if text and b"th\xc3\xa9" in arrays[field].tobytes():
+            broken = np.where(arrays[field] == 0xC3, 0x28, arrays[field]).astype(np.uint8)
+            write_arrays(tmp_path / "n.npz", header, {**arrays, field: broken})
+            with pytest.raises(FileFormatError, match="utf-8"):
+                so.load_model(tmp_path / "n.npz")

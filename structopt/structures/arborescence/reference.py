@@ -21,6 +21,7 @@ import networkx as nx
 import numpy as np
 
 from structopt.arrays import Floats, Ints
+from structopt.errors import InvalidInputError
 
 
 def decode(
@@ -122,6 +123,10 @@ def _spanning(graph: nx.DiGraph) -> list[int] | None:
     # its shift of the weights is too small for a branching to be worth an arc more
     weights = [weight for _, _, weight in graph.edges(data="weight")]
     shift = (len(graph) + 1) * (1.0 + max(weights, default=0.0) - min(weights, default=0.0))
+    if not shift < np.inf:
+        raise InvalidInputError(
+            f"Arcs score from {min(weights):g} to {max(weights):g}: too far apart for sums of them."
+        )
     shifted = nx.DiGraph()
     shifted.add_nodes_from(graph)
     for u, v, weight in graph.edges(data="weight"):

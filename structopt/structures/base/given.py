@@ -116,7 +116,11 @@ def held_parts(given: Any, names: Sequence[Any], example: int) -> Held:
     if not isinstance(given, Mapping):
         if isinstance(given, str) or not isinstance(given, Iterable):
             raise _odd(given, example, "list the parts that it must have, or map parts to booleans")
-        given = {tuple(part) if isinstance(part, list) else part: True for part in given}
+        parts = [tuple(part) if isinstance(part, list) else part for part in given]
+        stray = [part for part in parts if not _hashable(part)]
+        if stray:
+            raise _odd(given, example, f"{stray[0]!r} is none of its {len(names)} candidates")
+        given = dict.fromkeys(parts, True)
     place = {name: p for p, name in enumerate(names)}
     for name, value in given.items():
         if name not in place:
@@ -172,6 +176,14 @@ def nothing_agrees(given: Any, example: int) -> InfeasibleError:
         f"No output of example {example} agrees with what is given of it, {told}: give less.",
         example=example,
     )
+
+
+def _hashable(part: Any) -> bool:
+    try:
+        hash(part)  # a tuple may hold what has no hash
+    except TypeError:
+        return False
+    return True
 
 
 def _odd(given: Any, example: int, problem: str) -> InvalidInputError:

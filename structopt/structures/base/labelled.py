@@ -45,7 +45,6 @@ class LabelledStructure(PackedStructure):
     labels_: LabelSet
     class_weight_: Floats
     confusion_: Floats | None = None
-    n_inputs_: int
 
     def _with_labels(self, Y: Sequence[Any], also: Iterable[Any] = ()) -> Self:
         """Return a copy that knows the labels and what they cost; ``also`` holds more labels."""

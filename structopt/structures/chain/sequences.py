@@ -29,6 +29,7 @@ _S = TypeVar("_S", bound=LabelledShard)
 class LabelSequences(LabelledStructure):
     """Sequences of labels with weights of inputs, of pairs, and of both ends."""
 
+    n_inputs_: int
     allowed_: Bools | None = None
 
     releases_gil: ClassVar[bool] = True

@@ -84,6 +84,8 @@ class Constrained(LabelledStructure):
         example.
     """
 
+    n_inputs_: int
+
     allowed_: Bools | None = None
 
     offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})

@@ -75,6 +75,7 @@ class Hierarchy(LabelledStructure):
         {"argmax", "argmin", "second_best", "k_best", "marginals"}
     )
 
+    n_inputs_: int
     n_edge_inputs_: int
 
     def __init__(

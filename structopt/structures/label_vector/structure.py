@@ -24,7 +24,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, as_floats
 from structopt.errors import InvalidInputError
 from structopt.structures.base.given import listed, permitted
 from structopt.structures.base.labelled import LabelledStructure
@@ -62,6 +62,7 @@ class LabelVector(LabelledStructure):
     offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best"})
 
     n_components_: int
+    n_inputs_: int
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class LabelVector(LabelledStructure):
     def fitted(self, X: Any, Y: Any) -> Self:
         """Return a copy that knows the labels, their weights and the dimensions."""
         check_lengths(X, Y)
-        shape = np.shape(X[0])
+        shape = as_floats(X[0], "The input of example 0").shape
         if len(shape) != 2 or 0 in shape:
             raise InvalidInputError(
                 f"The input of example 0 has shape {shape}: give (components, inputs).", example=0
@@ -168,13 +169,13 @@ class LabelVector(LabelledStructure):
 
     def _inputs(self, X: Any, start: int = 0) -> Floats:
         wanted = (self.n_components_, self.n_inputs_)
-        for i, x in enumerate(X, start):
-            if np.shape(x) != wanted:
+        read = [as_floats(x, f"The input of example {i}") for i, x in enumerate(X, start)]
+        for i, x in enumerate(read, start):
+            if x.shape != wanted:
                 raise InvalidInputError(
-                    f"The input of example {i} has shape {np.shape(x)}, expected {wanted}.",
-                    example=i,
+                    f"The input of example {i} has shape {x.shape}, expected {wanted}.", example=i
                 )
-        inputs = np.asarray(X, dtype=np.float64)
+        inputs = np.array(read).reshape(-1, *wanted)
         bad = np.flatnonzero(~np.all(np.isfinite(inputs), axis=(1, 2)))
         if len(bad):
             i = start + int(bad[0])

@@ -84,6 +84,7 @@ class MarkovNet(LabelledStructure):
         {"argmax", "argmin", "second_best", "k_best", "marginals"}
     )
 
+    n_inputs_: int
     n_edge_inputs_: int
     directed_: bool
     wide_: bool = True

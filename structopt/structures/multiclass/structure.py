@@ -58,6 +58,7 @@ class Multiclass(LabelledStructure):
         K * n_inputs_ weights, label-major.
     """
 
+    n_inputs_: int
     releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset(ABILITIES)
 

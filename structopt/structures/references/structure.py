@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from structopt.arrays import Floats, count
 from structopt.datasets.lattice_arrays import PathArrays
@@ -100,6 +101,8 @@ class References(Structure):
 
     @staticmethod
     def _some(gold: Any) -> Any:
+        if sp.issparse(gold):
+            raise InvalidInputError("A list of references is a sparse matrix: give a list.")
         if count(gold, "A list of references") == 0:
             raise InvalidInputError("Give at least one reference.")
         return gold

@@ -110,6 +110,7 @@ class Segments(LabelledStructure):
 
     longest_: Ints
     allowed_: Bools | None = None
+    n_inputs_: int
     n_spans_: int
 
     def __init__(

@@ -29,6 +29,7 @@ from structopt.lab.reproduce.l1_m3n import figure_6 as l1_m3n_figure_6
 from structopt.lab.reproduce.l1_m3n import figure_7 as l1_m3n_figure_7
 from structopt.lab.reproduce.l1_m3n import sparse_models
 from structopt.lab.reproduce.l1_m3n import table_1 as l1_m3n_table_1
+from structopt.lab.reproduce.saddle_m3n import alignments as saddle_m3n_alignments
 from structopt.lab.reproduce.saddle_m3n import figure_2a as saddle_m3n_figure_2a
 from structopt.lab.reproduce.saddle_m3n import figure_2b as saddle_m3n_figure_2b
 from structopt.structures.constrain.structure import constrain
@@ -267,8 +268,8 @@ def test_alignment(monkeypatch):
     links = [{(t, t) for t in range(4)} for _ in pairs]
     upper = [[w.upper() for w in words] for words in pairs]
     gold = AlignedSentences(pairs, upper, links, links)
-    monkeypatch.setattr(saddle_m3n_figure_2b, "load_hansards", lambda split: gold)
-    monkeypatch.setattr(saddle_m3n_figure_2b, "load_hansards_corpus", lambda: (pairs, upper))
+    monkeypatch.setattr(saddle_m3n_alignments, "load_hansards", lambda split: gold)
+    monkeypatch.setattr(saddle_m3n_alignments, "load_hansards_corpus", lambda: (pairs, upper))
     cells = [
         c | {"iterations": 20, "train": 6, "held": 8}
         for c in saddle_m3n_figure_2b.experiment.cells(False)

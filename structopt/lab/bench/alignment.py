@@ -18,8 +18,8 @@ from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
 from structopt.lab.harness.study import Cell, Row
 from structopt.lab.harness.table import Table
+from structopt.lab.reproduce.saddle_m3n.alignments import Alignments
 from structopt.lab.reproduce.saddle_m3n.curves import LEARNERS, trace
-from structopt.lab.reproduce.saddle_m3n.figure_2b import Alignments
 from structopt.learn.metrics import alignment_error_rate
 from structopt.methods.saddle.extragradient import SaddleExtragradient
 

@@ -23,6 +23,9 @@ from structopt.errors import InvalidInputError, NotNumbersError
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+_AT_ONCE = 2**16
+"""Numbers of a dense matrix that are looked through at once for those that are not 0."""
+
 
 def as_matrix(x: Any, *, name: str = "X", example: int | None = None) -> Any:
     """Return ``x`` as a C-ordered float64 matrix, or as a CSR array if it is sparse."""
@@ -103,6 +106,8 @@ def check_columns(matrix: Any, n_inputs: int, *, name: str, example: int | None 
 def first_not_finite(matrix: Any) -> tuple[int, int, float] | None:
     """Return row, column and value of the first NaN or infinity; None if there is none."""
     values = matrix.data if sp.issparse(matrix) else matrix
+    if np.isfinite([values.max(initial=0.0), values.min(initial=0.0)]).all():  # without a copy
+        return None
     finite = np.isfinite(values)
     if finite.all():
         return None
@@ -160,7 +165,7 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
         )
     blocks = []
     for i, x in enumerate(X, start):
-        block = as_matrix(x, name=f"Input of example {i}", example=i)
+        block = _checked(x, f"Input of example {i}", i)
         if block.shape[0] == 0:
             raise InvalidInputError(
                 f"Example {i} is empty: leave out sequences without positions.", example=i
@@ -175,13 +180,13 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
     width = blocks[0].shape[1]
     if any(sp.issparse(block) for block in blocks):
         # not from the dense row, which may have 10^5 zeros to look through
-        place = np.zeros(1, dtype=np.int32), np.array([0, 1], dtype=np.int32)  # as the blocks'
-        one = sp.csr_array((np.ones(1), *place), shape=(1, width))
-        whole = sp.vstack([_csr(block) for block in (*blocks, one)], format="csr")
+        place = np.zeros(1, dtype=np.int32), np.array([0, 1], dtype=np.int32)
+        whole = _stacked_csr([*blocks, sp.csr_array((np.ones(1), *place), shape=(1, width))])
         rows = (whole.data[:-1], whole.indices[:-1], whole.indptr[:-1])
         matrix = sp.csr_array(rows, shape=(int(offsets[-1]), whole.shape[1]))
     else:
-        whole = np.concatenate([*blocks, np.eye(1, width)])
+        whole = np.empty((int(offsets[-1]) + 1, width))
+        np.concatenate([*blocks, np.eye(1, width)], out=whole, casting="unsafe")
         matrix = whole[:-1]
     bad = first_not_finite(matrix)
     if bad is not None:
@@ -195,14 +200,42 @@ def stack_sequences(X: Any, n_inputs: int | None = None, *, start: int = 0) -> S
     return Stacked(matrix, offsets, whole)
 
 
+def _checked(x: Any, name: str, example: int) -> Any:
+    """Return a matrix of real numbers as it is: it need not be held twice to be stacked."""
+    real = isinstance(x, np.ndarray) or sp.issparse(x)
+    if real and x.ndim == 2 and x.dtype.kind in "biuf":
+        return x if sp.issparse(x) else np.asarray(x)
+    return as_matrix(x, name=name, example=example)
+
+
 def _csr(block: Any) -> Any:
     return block if type(block) is sp.csr_array else sp.csr_array(block)
+
+
+def _stacked_csr(blocks: Sequence[Any]) -> Any:
+    """Return matrices of the same width below each other, each row sorted and without repeats.
+
+    Room is made once, and blocks that are in another form become CSR one after the other.
+    """
+    room = sum(block.nnz if sp.issparse(block) else np.count_nonzero(block) for block in blocks)
+    shape = sum(block.shape[0] for block in blocks), blocks[0].shape[1]
+    kind = _index_type(max(room, shape[1]))
+    data, indices = np.empty(room), np.empty(room, dtype=kind)
+    ends, row, at = np.zeros(shape[0] + 1, dtype=kind), 0, 0
+    for block in map(_csr, blocks):
+        n_rows, nnz = block.shape[0], int(block.indptr[-1])
+        data[at : at + nnz], indices[at : at + nnz] = block.data[:nnz], block.indices[:nnz]
+        np.add(block.indptr[1:], at, out=ends[row + 1 : row + n_rows + 1], casting="unsafe")
+        row, at = row + n_rows, at + nnz
+    whole = sp.csr_array((data[:at], indices[:at], ends), shape=shape)
+    whole.sum_duplicates()  # in place
+    return whole
 
 
 def stack_rows(blocks: Sequence[Any]) -> Any:
     """Stack matrices of the same width: dense ones to a dense one, else to CSR."""
     if any(sp.issparse(block) for block in blocks):
-        return sp.vstack([_csr(block) for block in blocks], format="csr")
+        return _stacked_csr(blocks)
     return np.concatenate(blocks)
 
 
@@ -276,6 +309,7 @@ def base_matrix(matrix: Any) -> Any:
             columns = np.tile(np.arange(dense.shape[1], dtype=kind), dense.shape[0])
             ends = np.arange(dense.shape[0] + 1, dtype=kind) * kind(dense.shape[1])
             return sp.csr_array((_unlocked(dense.reshape(-1)), columns, ends), shape=dense.shape)
+        return _nonzeros_of(dense)
     csr = sp.csr_array(matrix, dtype=np.float64)
     if not csr.has_canonical_format:
         csr = csr.copy()  # the arrays may be the user's
@@ -283,6 +317,22 @@ def base_matrix(matrix: Any) -> Any:
     kind = _index_type(max(csr.nnz, csr.shape[1]))
     places = (numbers.astype(kind, copy=False) for numbers in (csr.indices, csr.indptr))
     return sp.csr_array(tuple(map(_unlocked, (csr.data, *places))), shape=csr.shape)
+
+
+def _nonzeros_of(dense: Floats) -> Any:
+    """Return a dense matrix as CSR, some rows at a time: SciPy takes three times the room."""
+    n_rows, width = dense.shape
+    step = max(1, _AT_ONCE // max(width, 1))
+    each = [dense[start : start + step] for start in range(0, n_rows, step)]
+    counts = [np.count_nonzero(rows, axis=1) for rows in each]
+    ends = np.concatenate([[0], np.cumsum(np.concatenate([[], *counts]))])
+    kind = _index_type(max(int(ends[-1]), width))
+    data, indices, at = np.empty(int(ends[-1])), np.empty(int(ends[-1]), dtype=kind), 0
+    for rows in each:
+        where = np.nonzero(rows)
+        stop = at + len(where[0])
+        data[at:stop], indices[at:stop], at = rows[where], where[1], stop
+    return sp.csr_array((data, indices, ends.astype(kind)), shape=dense.shape)
 
 
 class _Unlocked:

@@ -61,24 +61,39 @@ def placed(indptr, indices, bits, n_columns, apart):
 
 
 @njit(cache=True, nogil=True)
-def fewer(indptr, indices, data, bits, n_columns, apart):
-    place, lead, count = placed(indptr, indices, bits, n_columns, apart)
-    scale = np.sqrt(count.astype(np.float64))
-    n, total = len(indptr) - 1, 0
-    for q in range(indptr[0], indptr[n]):
+def kept(indptr, indices, lead):
+    # entries of columns that are left
+    total = 0
+    for q in range(indptr[0], indptr[-1]):
         total += lead[indices[q]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def squares(indptr, data):
+    # |x_t|^2 of each row
+    found = np.zeros(len(indptr) - 1)
+    for i in range(len(found)):
+        for q in range(indptr[i], indptr[i + 1]):
+            found[i] += data[q] * data[q]
+    return found
+
+
+@njit(cache=True, nogil=True)
+def fewer(indptr, indices, data, place, lead, scale, total):
+    # the rows over the columns that are left, and the squares of what only one row has
+    n = len(indptr) - 1
     ends = np.zeros(n + 1, np.int32)
     where, values = np.empty(total, np.int32), np.empty(total)
-    own, square = np.zeros(n), np.zeros(n)
+    own = np.zeros(n)
     t = 0
     for i in range(n):
         for q in range(indptr[i], indptr[i + 1]):
             j = indices[q]
-            square[i] += data[q] * data[q]
             if lead[j]:
                 where[t], values[t] = place[j], data[q] * scale[place[j]]
                 t += 1
             elif place[j] == SINGLE:
                 own[i] += data[q] * data[q]
         ends[i + 1] = t
-    return ends, where, values, own, square, scale, place
+    return ends, where, values, own

@@ -76,6 +76,7 @@ from structopt.learn.decisions.model import DecisionModel as DecisionModel
 from structopt.learn.decisions.two_stage import TwoStage as TwoStage
 from structopt.learn.baselines.hmm import HMM as HMM
 from structopt.learn.baselines.crf import CRF as CRF
+from structopt.learn.baselines.structured_crf import StructuredCRF as StructuredCRF
 from structopt.learn.baselines.word_aligner import WordAligner as WordAligner
 from structopt.learn.baselines.mert import MERT as MERT
 from structopt.learn.model_file import load_model as load_model

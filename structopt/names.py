@@ -133,6 +133,7 @@ NAMES = [
     Name("TwoStage", "learn.decisions.two_stage", "model"),
     Name("HMM", "learn.baselines.hmm", "model"),
     Name("CRF", "learn.baselines.crf", "model"),
+    Name("StructuredCRF", "learn.baselines.structured_crf", "model"),
     Name("WordAligner", "learn.baselines.word_aligner", "model"),
     Name("MERT", "learn.baselines.mert", "model"),
     Name("load_model", "learn.model_file", "function"),

@@ -228,10 +228,10 @@ def test_web_pages(monkeypatch):
     monkeypatch.setattr(l1_m3n_figure_7, "load_swde", lambda: pages)
     cells = [
         {"pages": 4, "draw": 0, "model": model, "constants": [1.0], "tests": 3}
-        for model in l1_m3n_figure_7.MODELS
+        for model in l1_m3n_figure_7.GRID
     ]
     _, numbers = shown(l1_m3n_figure_7.experiment, cells)
-    for model in l1_m3n_figure_7.MODELS:
+    for model in l1_m3n_figure_7.GRID:
         assert numbers[f"pages 4, {model}", "F1 %"].value == 100.0
         assert numbers[f"pages 4, {model}", "records %"].value == 100.0
     wrong = [["title"] * len(page.labels) for page in pages]

@@ -250,3 +250,56 @@ def test_crf_without_its_package_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "pycrfsuite", None)
     with pytest.raises(MissingDependencyError, match=r"structopt-margin\[crf\]"):
         so.CRF().fit([np.eye(2)], ["ab"])
+
+
+# ---------------------------------------------------------------------- CRF over any structure
+def tree_problem():
+    rng = np.random.default_rng(3)
+    X = [(rng.normal(size=(3, 2)), [-1, 0, 0]) for _ in range(4)]
+    return X, ["aba", "bba", "abb", "aaa"]
+
+
+def by_enumeration(structure, X, Y, weights):
+    """The negative log likelihood, every labelling written out."""
+    total = 0.0
+    for x, y in zip(X, Y, strict=True):
+        scores = [
+            (structure.joint_features(x, list(other)) @ weights).item()
+            for other in itertools.product("ab", repeat=len(y))
+        ]
+        total += logsumexp(scores) - (structure.joint_features(x, list(y)) @ weights).item()
+    return total
+
+
+@pytest.mark.parametrize(("C2", "C1"), [(0.3, 0.0), (0.05, 0.8)])
+def test_a_tree_crf_minimises_the_enumerated_likelihood(C2, C1):
+    X, Y = tree_problem()
+    model = so.StructuredCRF(so.Hierarchy(labels="ab"), C2, C1, tol=1e-8).fit(X, Y)
+
+    def objective(w):
+        plain = by_enumeration(model.structure_, X, Y, w)
+        return plain + C2 * float(w @ w) + C1 * float(np.abs(w).sum())
+
+    best = objective(model.weights_)
+    assert best == pytest.approx(model.objective_, rel=1e-9)
+    rng = np.random.default_rng(0)
+    for size in (1e-3, 0.1, 1.0):  # convex: no better point near or far
+        for _ in range(10):
+            step = rng.normal(size=len(model.weights_))
+            assert objective(model.weights_ + size * step) >= best - 1e-9
+    assert (np.abs(model.weights_) == 0).any() == (C1 > 0)
+
+
+def test_a_chain_crf_is_that_of_crfsuite():
+    X, Y = so.datasets.make_chain_crf(15, n_features=4, n_relevant=2, length=4, seed=0)
+    ours = so.StructuredCRF(so.Chain(), 0.5, tol=1e-7).fit(X, Y)
+    theirs = so.CRF(C2=0.5).fit(X, Y)
+    assert np.allclose(ours.weights_, theirs.weights_, atol=2e-3)
+
+
+def test_a_crf_needs_sums_over_outputs():
+    X, Y = so.datasets.make_alignments(3, mean_edges=6, seed=0)
+    with pytest.raises(IncompatibleError, match="sum over its outputs"):
+        so.StructuredCRF(so.Matching()).fit(X, Y)
+    with pytest.raises(InvalidInputError, match="Structure"):
+        so.StructuredCRF("tree").fit(X, Y)

@@ -23,6 +23,7 @@ from structopt.lab.harness.study import Row, every, where
 from structopt.lab.reproduce import curves
 from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.learn.baselines.crf import CRF
+from structopt.learn.baselines.structured_crf import StructuredCRF
 from structopt.learn.estimator import StructuredClassifier
 from structopt.structures.chain.structure import Chain
 
@@ -99,7 +100,7 @@ def along(
 
 def weights_of(model: Any) -> tuple[Floats, float | None]:
     """Return the weights of any of the six, and the certified gap if there is one."""
-    if isinstance(model, CRF):
+    if isinstance(model, CRF | StructuredCRF):
         return model.weights_, None
     return model.result_.weights, model.result_.certificate.relative_gap
 

@@ -18,6 +18,7 @@ PlainForm(oracle=structopt.loss_augmented, cost=array([3., 3.]), curvature=0.5)
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -29,8 +30,9 @@ from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
 from structopt.master.compile import square_argument, summands
 from structopt.master.declare import RestrictedMaster
+from structopt.master.forms import Form, Side
 from structopt.master.lift import Family
-from structopt.master.question import Lines, check, derive, numbers_of
+from structopt.master.question import LOSSES, Lines, check, derive, numbers_of
 from structopt.master.rule import CutNumber, CutView, DeltaView, sides_of
 from structopt.structures.base.oracles import Oracle
 
@@ -137,33 +139,17 @@ def _oracle(master: RestrictedMaster) -> Oracle | str:
 
 def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:
     """Return the oracle whose margin a rule states, and nothing else."""
-    names = family.numbers
-    given = {name: CutNumber(1, name=name) for name in names}
-    projection, own = cp.Variable(1), cp.Variable(1)
-
-    def of(variable: Any) -> Any:
-        if variable is not slack:
-            raise IncompatibleError("it reads more of an example than its slack")
-        return own
-
-    sides = sides_of(family.rule(CutView(DeltaView(weights, projection, None), given, of)))
-    expression, equality = sides[0]
-    known = {variable.id for variable in expression.variables()} <= {projection.id, own.id}
-    if len(sides) > 1 or equality or not known or expression.size != 1:
-        return "its rule is not one inequality about the slack of its example"
-    if not (expression.is_affine() and expression.is_dpp()):
-        return "its rule is not affine in the numbers of a cut"
     loss, margin, scale = numbers_of(family.named, joint=False)
-    values = np.empty((3, len(loss)))
-    for at, numbers in enumerate(zip(loss, margin, scale, strict=True)):
-        for name, number in zip(("loss", "margin", "scale"), numbers, strict=True):
-            if name in given:
-                given[name].save_value(np.array([number]))  # as .value, without CVXPY's checks
-        for point, (p, s) in enumerate(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
-            projection.save_value(np.array([p]))
-            own.save_value(np.array([s]))
-            values[point, at] = expression.value[0]
-    constant, factor, gamma = values[0], values[1] - values[0], values[2] - values[0]
+    numbers = dict(zip(("loss", "margin", "scale"), (loss, margin, scale), strict=True))
+    numbers = {name: values for name, values in numbers.items() if name in family.numbers}
+    rows: Floats | str
+    try:
+        rows = _read(family, weights, slack, numbers)
+    except Exception:  # it does what forms cannot, in whatever way: CVXPY says what it is
+        rows = _valued(family, weights, slack, numbers)
+    if isinstance(rows, str):
+        return rows
+    constant, factor, gamma = rows
     if not np.allclose(gamma, 1.0, rtol=1e-12):
         return f"its rule has a slack times {gamma[0]:g}"
     line = Lines(loss, margin, scale, factor[:, None], -constant[:, None])
@@ -177,3 +163,50 @@ def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:
     if oracle.kappa != 1.0:
         return f"its margin is {oracle.kappa:g} * loss"
     return oracle if fit.plain else "its rule is a multiple of its oracle's, or shifted"
+
+
+def _picks(slack: Any, own: Any) -> Callable[[Any], Any]:
+    """Return what ``cut.of`` is: the example's own slack, and of nothing else."""
+
+    def of(variable: Any) -> Any:
+        if variable is not slack:
+            raise IncompatibleError("it reads more of an example than its slack")
+        return own
+
+    return of
+
+
+def _read(family: Family, weights: Any, slack: Any, numbers: Mapping[str, Floats]) -> Floats:
+    """Return the rows of a rule that is one inequality, by arithmetic; TypeError if it is not."""
+    n = len(LOSSES)
+    given = {name: Form.number(values) for name, values in numbers.items()}
+    delta = DeltaView(weights, Form.of_delta(n), None)
+    side = family.rule(CutView(delta, given, _picks(slack, Form.of_slack(n))))
+    if not isinstance(side, Side):
+        raise TypeError("it is not one inequality between forms")
+    return side.rows
+
+
+def _valued(
+    family: Family, weights: Any, slack: Any, numbers: Mapping[str, Floats]
+) -> Floats | str:
+    """Return the rows of a rule in CVXPY, from its values, or why it has none."""
+    given = {name: CutNumber(1, name=name) for name in numbers}
+    projection, own = cp.Variable(1), cp.Variable(1)
+    delta = DeltaView(weights, projection, None)
+    sides = sides_of(family.rule(CutView(delta, given, _picks(slack, own))))
+    expression, equality = sides[0]
+    known = {variable.id for variable in expression.variables()} <= {projection.id, own.id}
+    if len(sides) > 1 or equality or not known or expression.size != 1:
+        return "its rule is not one inequality about the slack of its example"
+    if not (expression.is_affine() and expression.is_dpp()):
+        return "its rule is not affine in the numbers of a cut"
+    values = np.empty((3, len(LOSSES)))
+    for at in range(len(LOSSES)):
+        for name, each in numbers.items():
+            given[name].save_value(each[at : at + 1])  # as .value, without CVXPY's checks
+        for point, (p, s) in enumerate(((0.0, 0.0), (1.0, 0.0), (0.0, 1.0))):
+            projection.save_value(np.array([p]))
+            own.save_value(np.array([s]))
+            values[point, at] = expression.value[0]
+    return np.stack([values[0], values[1] - values[0], values[2] - values[0]])

@@ -6,6 +6,7 @@ import pytest
 
 import structopt as so
 from structopt.errors import IncompatibleError
+from structopt.master import plain
 from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
 from structopt.master.plain import PlainForm, plain_form
@@ -87,6 +88,41 @@ def test_what_is_read_is_what_is_compiled(formulation):
 @pytest.mark.parametrize("formulation", OTHER)
 def test_other_forms_are_left_to_the_compiler(formulation):
     assert isinstance(plain_form(declared(formulation)), str)
+
+
+RULES = [
+    margin,
+    lambda cut, w, xi: 1 - cut.of(xi) <= cut.delta @ w,
+    lambda cut, w, xi: np.float64(2) * (cut.delta @ w) / 4 >= -(3 - cut.loss) - cut.of(xi) * 5,
+]
+ONLY_CVXPY = [  # equations, functions, lists, arrays and branches are nothing for forms
+    lambda cut, w, xi: cut.delta @ w == cut.loss - cut.of(xi),
+    lambda cut, w, xi: cut.delta @ w >= cp.sqrt(cut.loss) - cut.of(xi),
+    lambda cut, w, xi: cut.delta @ w >= np.ones(1) - cut.of(xi),
+    lambda cut, w, xi: cut.delta @ w >= cut.loss**2 - cut.of(xi),
+    lambda cut, w, xi: [cut.delta @ w >= cut.loss - cut.of(xi)],
+    lambda cut, w, xi: cut.delta @ w >= (cut.loss or 1) - cut.of(xi),
+    lambda cut, w, xi: cut.loss * (1 - cut.delta @ w) <= cut.of(xi),
+    lambda cut, w, xi: cut.delta @ w >= cut.of(xi) * cut.of(xi),
+]
+
+
+def parts_of(rule):
+    master = declared(Own(ridge, rule))
+    weights, slacks = master.declared_variables
+    return master.families[0], weights, slacks[0], {"loss": plain.LOSSES}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_rules_by_arithmetic_are_rules_in_cvxpy(rule):
+    read, valued = plain._read(*parts_of(rule)), plain._valued(*parts_of(rule))
+    np.testing.assert_allclose(read, valued, rtol=1e-14, atol=1e-14)
+
+
+@pytest.mark.parametrize("rule", ONLY_CVXPY)
+def test_what_is_not_arithmetic_is_read_in_cvxpy(rule):
+    with pytest.raises(Exception):  # noqa: B017, PT011 - whatever it meets first
+        plain._read(*parts_of(rule))
 
 
 def test_a_refusal_says_what_was_read():

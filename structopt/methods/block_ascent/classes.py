@@ -5,7 +5,9 @@ With a_k the multiplier of class k of row i, m its margins and s = sum_k a_k <= 
     max  m . a - 1/2 |x|^2 (s^2 + |a|^2) - a . (what other rows say)
 
 is the projection on a simplex, by sorting. So a visit solves its block exactly over the classes
-that the row keeps, and a full pass takes up every class that the solution could need.
+that the row keeps, and a full pass takes up every class that the solution could need. The weights
+that are looked at are those of multipliers averaged over the cheap epochs: a mean of feasible ones
+is feasible, and its primal value is the better.
 """
 
 from __future__ import annotations
@@ -21,9 +23,10 @@ from structopt.methods.block_ascent.limits import ratio, recovered
 
 _ROOM = 8
 """Classes that a row can keep at first; doubled for all when some row wants more."""
-_EPOCHS, _SHARE, _FEW = 10, 0.5, 0.3
-"""Cheap epochs after a pass at most, the share of its gap at which they end earlier, and the share
-of the mean gap below which a row is left out of every second one."""
+_EPOCHS, _SHARE, _FEW, _FADE = 9, 0.2, 0.6, 0.7
+"""Cheap epochs after a pass at most, the share of its gap at which they end earlier, the share of
+the mean gap below which a row is left out of every second one, and how fast the mean of the
+multipliers forgets."""
 
 
 class ClassBlocks:
@@ -46,9 +49,9 @@ class ClassBlocks:
         The dual value, from the gains of all visits: rounding may have gathered in it.
     """
 
-    look_first, near = True, 1.1
-    """Whether a certificate is tried before the cheap epochs, and at which multiple of the gap that
-    is wanted."""
+    near = 2.5
+    """Multiple of the gap that is wanted at which a certificate is tried first: means come after
+    the cheap epochs, and are better than the pass could know."""
     finest = 1e-6
     """Tolerance down to which this is the faster way: digits take half the time of cutting planes
     to 1e-6, which close a gap at once when they have all cuts."""
@@ -61,6 +64,7 @@ class ClassBlocks:
         self._gold = gold.astype(np.int32)
         self._kept, self._alpha = np.zeros((n, room), np.int32), np.zeros((n, room))
         self._count, self.gaps = np.zeros(n, np.int32), np.zeros(n)
+        self._mean = self._alpha
         self._weights = np.zeros((len(columns.scale), n_labels))
         self.dual = 0.0
         self._square = np.maximum(columns.square, 1e-300)
@@ -76,6 +80,7 @@ class ClassBlocks:
             self._kept, self._count = other._kept, other._count
             self._alpha, self._weights = factor * other._alpha, factor * other._weights
             self.dual = recovered(factor, other.dual, self._gain(other._alpha))
+            self._mean = self._alpha
 
     def full_pass(self, order: Ints) -> None:
         """Visit rows with all classes."""
@@ -85,13 +90,14 @@ class ClassBlocks:
             wider = min(2 * self._kept.shape[1], self._n_labels - 1) - self._kept.shape[1]
             self._kept = np.pad(self._kept, ((0, 0), (0, wider)))
             self._alpha = np.pad(self._alpha, ((0, 0), (0, wider)))
+        self._mean = self._alpha
 
     def cheap_epochs(self, gap: float, seed: int) -> int:
         """Visit rows over what they keep until its gap is a share of the given; return visits."""
         active = np.flatnonzero(self._count).astype(np.int32)
-        gaps = self.gaps.copy()  # those of a full pass stay
+        gaps, self._mean = self.gaps.copy(), self._alpha.copy()  # gaps of a full pass stay
         visits, gained = kernels.cheap_epochs(
-            _EPOCHS, _SHARE * gap, _FEW, active, gaps, seed, *self._given()
+            _EPOCHS, _SHARE * gap, _FEW, _FADE, active, self._mean, gaps, seed, *self._given()
         )
         self.dual += gained
         return int(visits)
@@ -101,9 +107,9 @@ class ClassBlocks:
 
         ``place`` says which of ``width`` columns each of the rows' becomes.
         """
-        mass = self._alpha.sum(axis=1)
+        mass = self._mean.sum(axis=1)
         fits = np.minimum(1.0, self.limit / np.maximum(mass, 1e-300))  # whatever roundings did
-        alpha = fits[:, None] * self._alpha
+        alpha = fits[:, None] * self._mean
         weights = kernels.summed(
             rows.indptr, rows.indices, rows.data, place, width, self._gold, self._kept, alpha,
             self._count, self._n_labels,

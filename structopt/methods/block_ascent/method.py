@@ -27,7 +27,7 @@ import numpy as np
 
 from structopt.arrays import Floats, check_weights
 from structopt.engines.dataset import DataSet
-from structopt.errors import IncompatibleError
+from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.plain import PlainForm, plain_form
@@ -43,6 +43,8 @@ from structopt.structures.base.structure import Structure
 
 _EVERY = 16
 """Rounds after which the exact gap is asked for at the latest."""
+_AHEAD = 1.1
+"""How much earlier than the last certificate foretells the next one is tried."""
 _STILL = 5
 """Rounds without any gain after which a run has stalled."""
 _STIFF = 1e5
@@ -127,6 +129,7 @@ class BlockAscent(Method):
         self._here = self._best, problem.at_zero()
         self._primal, self._dual = problem.at_zero(), 0.0
         self._fresh, self._still, self._reached, self._estimate = False, 0, -np.inf, np.inf
+        self._near = self._blocks.near
         if before is not None:
             self._blocks.resume(before[1])
         if warm_start is not None:
@@ -164,7 +167,11 @@ class BlockAscent(Method):
     def result(self) -> Result:
         """Return the best model so far, certified at the weights as they stand."""
         if self.history and not self._fresh:
-            self._certify()
+            try:
+                self._certify()
+            except StructoptError as error:
+                self._with_best(error)
+                raise
         return super().result()
 
     def step(self) -> Round:
@@ -175,19 +182,13 @@ class BlockAscent(Method):
         self._fresh = False
         self._estimate = float(blocks.gaps.sum())
         violation = float(blocks.gaps.max(initial=0.0))
-        value, visits = None, 0
-        if blocks.look_first and self._due(blocks.dual):
-            value, looking = self._look()
-        if value is None or not self._done():
-            seed = int(self._random.integers(1 << 30))
-            visits = blocks.cheap_epochs(self._estimate, seed)
-            self._fresh = self._fresh and not visits
+        visits = blocks.cheap_epochs(self._estimate, int(self._random.integers(1 << 30)))
         reached = blocks.dual
         self._still = 0 if reached > self._reached + 1e-15 * abs(reached) else self._still + 1
         self._reached = max(self._reached, reached)
-        if value is None and not blocks.look_first and self._due(reached):
+        if self._due(reached):
             value, looking = self._look()
-        if value is None:
+        else:
             value = self._form.curvature * (reached + self._estimate)
         added = len(blocks) - before
         return self._record(
@@ -205,13 +206,16 @@ class BlockAscent(Method):
     def _due(self, dual: float) -> bool:
         """Return whether the exact gap is worth a pass."""
         wanted = max(self.limits.abs_tol / self._form.curvature, self.limits.tol * abs(dual))
-        near = self._estimate <= self._blocks.near * wanted
+        near = self._estimate <= self._near * wanted
         return near or (len(self.history) + 1) % _EVERY == 0 or bool(self._watchers())
 
     def _look(self) -> tuple[float, float]:
         """Certify; return P and the seconds that it took."""
         start = time.perf_counter()
         value = self._certify()
+        gap = max(value - self._dual, 0.0) / self._form.curvature
+        if gap > 0.0:  # how many times the gap the estimate is: next time one knows better
+            self._near = min(self._blocks.near, _AHEAD * self._estimate / gap)
         return value, time.perf_counter() - start
 
     def _certify(self) -> float:

@@ -20,7 +20,6 @@ from structopt.methods.labels import Labels, LabelWeights
 class Blocks(Protocol):
     """Planes and multipliers of every example, and the weights that they make."""
 
-    look_first: bool
     near: float
     finest: float
     gaps: Floats

@@ -217,9 +217,12 @@ class Shard(ABC):
 
     def relaxation(self) -> Relaxation:
         """Return the examples' outputs as one polytope that can be projected on."""
+        sums = type(self).expected is not Shard.expected
         raise IncompatibleError(
-            f"{self._name()} gives no relaxation (its outputs as a polytope), which the "
-            "saddle-point method needs: use the method 'cutting-plane'."
+            f"{self._name()} gives no relaxation (its outputs as a polytope that can be projected "
+            "on), which the saddle-point method needs: use "
+            + ("'bregman', by its sums over outputs, or " if sums else "the method ")
+            + "'cutting-plane'."
         )
 
     def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:

@@ -16,11 +16,12 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import InvalidInputError
+from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
-from structopt.structures.grammar import kernels
+from structopt.structures.grammar import kernels, marginals
 from structopt.structures.grammar.given import HeldSpans, Staged
 from structopt.structures.grammar.inputs import Sentences
 from structopt.structures.grammar.rules import Productions
@@ -150,6 +151,10 @@ class GrammarShard(Shard):
         every = range(0, self.n_examples * k, k)
         ranks = [Paths.stacked([found.of(i + r) for i in every]) for r in range(k)]
         return [self._compared(scores, trees) for trees in ranks if trees.ptr[-1]]
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all trees."""
+        return marginals.expected(self, self._scores(weights), weights, loss_weight, cost)
 
     def within(self, weights: Floats, held: Any) -> tuple[Paths, Any]:
         """Return every sentence's best tree with the spans given, and who has none."""

@@ -18,11 +18,12 @@ from typing import Any, Self
 import numpy as np
 
 from structopt.arrays import Floats, Ints, check_weights
+from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
-from structopt.structures.lattice import kernels
+from structopt.structures.lattice import kernels, marginals
 from structopt.structures.lattice.inputs import Lattices, Paths
 from structopt.structures.lattice.relaxation import LatticeRelaxation
 from structopt.structures.lattice.trie import Trie
@@ -104,6 +105,10 @@ class LatticeShard(Shard):
     def relaxation(self) -> LatticeRelaxation:
         """Return the paths of every lattice as flows."""
         return LatticeRelaxation(self)
+
+    def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
+        """Return expectations over all paths."""
+        return marginals.expected(self, weights, loss_weight, cost)
 
     def part_scores(self, weights: Floats) -> Floats:
         """Return the score of every edge."""

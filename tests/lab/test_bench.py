@@ -178,6 +178,13 @@ def test_master_sizes_without_ortools(monkeypatch):
     assert list(steps) == sorted(steps)
 
 
+def test_master_sizes_begins_no_master_after_its_minutes():
+    bench = master_sizes.MasterSizesBench(solvers=["ours"], sizes=[TAGGING], minutes=0.0)
+    rows, reasons = measured(bench)
+    assert rows == ()
+    assert reasons == ["No master was begun after 0 minutes."]
+
+
 def test_master_sizes_names_the_size_from_which_ours_wins():
     fast, slow = (dict.fromkeys(master_sizes.GAPS, (seconds, 1)) for seconds in (1.0, 2.0))
     times = {"ours": (slow, fast, fast, {}), "simplex": (fast, slow, slow, fast)}

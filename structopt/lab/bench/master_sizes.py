@@ -29,6 +29,7 @@ from structopt.backends.extragradient.judge import Judge
 from structopt.backends.extragradient.outcome import Iterate
 from structopt.backends.extragradient.recipe import Variant
 from structopt.backends.extragradient.solver import solve
+from structopt.errors import MissingDependencyError, OutOfTimeError
 from structopt.lab.bench import lp_solvers
 from structopt.lab.bench.master_series import Case, Lattices, MedPost, SparseTagging, Tagging
 from structopt.lab.harness import arguments
@@ -63,16 +64,18 @@ _LATTICES: Sequence[tuple[int, int, int]] = (
 )
 
 
-def _series(which: slice) -> tuple[Case, ...]:
+def _of_size(k: int) -> tuple[Case, ...]:
     return (
-        *(Tagging(*size, C) for C in (1.0, 10.0) for size in _GROWING[which]),
-        *(SparseTagging(*size, 1.0) for size in _GROWING[which]),
-        *(MedPost(n, 1.0) for n in _MEDPOST[which]),
-        *(Lattices(*size, 1.0) for size in _LATTICES[which]),
+        *(Tagging(*_GROWING[k], C) for C in (1.0, 10.0)),
+        SparseTagging(*_GROWING[k], 1.0),
+        MedPost(_MEDPOST[k], 1.0),
+        Lattices(*_LATTICES[k], 1.0),
     )
 
 
-FULL, LARGE = _series(slice(0, 3)), _series(slice(3, 5))
+# by size, so that a run that is short of time has whole sizes
+FULL = tuple(case for k in range(3) for case in _of_size(k))
+LARGE = tuple(case for k in range(5) for case in _of_size(k))
 
 
 @dataclass
@@ -82,27 +85,31 @@ class MasterSizesBench(Bench):
     Parameters
     ----------
     quick, large : bool
-        Small masters; larger ones, by ours, simplex and interior point only.
+        Small masters; larger ones, too, by ours, simplex and interior point only.
     time_limit : float
         CPU seconds (60; 1 if quick) that a solver may spend on one master and gap. Those that only
         know wall time get three times as much of that.
     solvers : sequence of str
         Of :data:`SOLVERS`.
+    minutes : float
+        After which no master is begun.
     sizes : sequence of Case
         Other masters.
     """
 
     name = "bench-master-sizes"
+    excuses = (MissingDependencyError, OutOfTimeError)
 
     quick: bool = arguments.quick("small masters: seconds", one_of="size")
     large: bool = arguments.argument(
-        False, "larger masters, ours, simplex and interior point only: hours", one_of="size"
+        False, "larger masters, too; ours, simplex and interior point only: hours", one_of="size"
     )
     time_limit: float | None = arguments.limit(None, "60; with --quick 1")
     solvers: Sequence[str] = arguments.argument(
         (), "only these, of ours, paper, simplex, ipm, HiGHS PDLP, OR-tools PDLP", nargs="+",
         metavar="NAME",
     )  # fmt: skip
+    minutes: float = arguments.argument(float("inf"), "after which no master is begun")
     sizes: Sequence[Case] = ()
 
     def __post_init__(self) -> None:
@@ -113,6 +120,7 @@ class MasterSizesBench(Bench):
         )
         self._limit = self.time_limit or (1.0 if self.quick else 60.0)
         self._masters: dict[int, Program] = {}
+        self._until = time.monotonic() + 60.0 * self.minutes
 
     def cells(self) -> list[Cell]:
         """Return a cell a master and solver."""
@@ -129,6 +137,8 @@ class MasterSizesBench(Bench):
             for variant in ("paper", "alternating"):
                 _watched(small, 1.0, variant)
         if cell["master"] not in self._masters:
+            if time.monotonic() > self._until:
+                raise OutOfTimeError(f"No master was begun after {self.minutes:g} minutes.")
             self._masters[cell["master"]] = self.sizes[cell["master"]].master()
 
     def run(self, cell: Cell) -> dict[str, Any]:
@@ -148,8 +158,12 @@ class MasterSizesBench(Bench):
 
     def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
         """Return one row for each master and solver."""
-        lines, order = [], list(self.solvers)
-        for row in sorted(rows, key=lambda r: (r["master"], order.index(r["solver"]))):
+        lines, order, series = [], list(self.solvers), every(rows, "series")
+
+        def place(row: Row) -> tuple[int, int, int]:
+            return series.index(row["series"]), row["master"], order.index(row["solver"])
+
+        for row in sorted(rows, key=place):
             times = [row["reached"].get(gap) for gap in GAPS]
             missed = f"> {self._limit:.0f}" if row["late"] else "missed"
             cuts, columns = row["shape"]

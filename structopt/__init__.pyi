@@ -21,6 +21,7 @@ from structopt.structures.lattice.structure import Lattice as Lattice
 from structopt.structures.grammar.structure import Grammar as Grammar
 from structopt.structures.alignment_path.structure import AlignmentPath as AlignmentPath
 from structopt.structures.matching.structure import Matching as Matching
+from structopt.structures.graph_matching.structure import GraphMatching as GraphMatching
 from structopt.structures.cut.structure import GraphCut as GraphCut
 from structopt.structures.markov_net.structure import MarkovNet as MarkovNet
 from structopt.structures.program.structure import BooleanProgram as BooleanProgram

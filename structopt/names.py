@@ -41,6 +41,7 @@ NAMES = [
     Name("Grammar", "structures.grammar.structure", "structure"),
     Name("AlignmentPath", "structures.alignment_path.structure", "structure"),
     Name("Matching", "structures.matching.structure", "structure"),
+    Name("GraphMatching", "structures.graph_matching.structure", "structure"),
     Name("GraphCut", "structures.cut.structure", "structure"),
     Name("MarkovNet", "structures.markov_net.structure", "structure"),
     Name("BooleanProgram", "structures.program.structure", "structure"),

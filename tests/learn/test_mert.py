@@ -284,3 +284,17 @@ def test_lp_struct_learns_to_rerank(kind):
     texts = [" ".join(so.Lattice.words(x, y)) for x, y in zip(X, model.predict(X), strict=True)]
     best = [one.hypotheses[h[0]] for one, h in zip(lists, chosen, strict=True)]
     assert corpus_bleu(texts, references) == pytest.approx(corpus_bleu(best, references))
+
+
+def test_bleu_by_name_is_compared_by_randomisation():
+    from structopt.learn.metrics.scorers import lookup
+
+    good = ["the red house is here now", "a small cat sat down there"] * 6
+    poor = ["house the here is red now", "a small cat sat down there"] * 6
+    counted, _ = lookup("bleu", {})
+    assert counted(good, poor) == pytest.approx(so.metrics.corpus_bleu(poor, good))
+    found = so.metrics.randomisation_test("bleu", good, good, poor, random_state=0, n_resamples=500)
+    assert found.first == pytest.approx(100.0)
+    assert found.p_value < 0.05
+    same = so.metrics.randomisation_test("bleu", good, poor, poor, random_state=0, n_resamples=50)
+    assert same.p_value == 1.0

@@ -21,6 +21,7 @@ import numpy as np
 
 from structopt.arrays import Floats, Ints
 from structopt.errors import InvalidInputError, MissingDependencyError
+from structopt.learn.metrics.counted import Counted
 
 ORDERS = 4
 References = str | Sequence[str]
@@ -68,7 +69,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[References]) -> 
     return float(score)
 
 
-def bleu_of_statistics(statistics: Ints) -> Floats:
+def bleu_of_statistics(statistics: Ints | Floats) -> Floats:
     """Return the corpus BLEU of each row of summed counts: sacrebleu's formula over arrays.
 
     A search that scores many thousand candidate corpora needs it; one corpus is `corpus_bleu`.
@@ -86,6 +87,15 @@ def bleu_of_statistics(statistics: Ints) -> Floats:
         log_precision += np.log(share) / ORDERS
     short = np.minimum(0.0, 1.0 - reference / np.maximum(system, 1))
     return np.where(defined, 100.0 * np.exp(short + log_precision), 0.0)
+
+
+def _counts(Y: Sequence[References], predicted: Sequence[str]) -> Floats:
+    each = [bleu_statistics([text], good)[0][0] for good, text in zip(Y, predicted, strict=True)]
+    return np.asarray(each, dtype=np.float64)
+
+
+TRANSLATIONS = Counted(_counts, bleu_of_statistics)
+"""Corpus BLEU of references and translations, by name "bleu"."""
 
 
 def as_references(references: References) -> list[str]:

@@ -18,6 +18,7 @@ from structopt.errors import InvalidInputError
 from structopt.learn.metrics import (
     alignments,
     attachment,
+    bleu,
     brackets,
     hierarchies,
     segmentation,
@@ -36,6 +37,7 @@ SCORES: dict[str, Callable[..., Counted]] = {
     "labelled_attachment": lambda: attachment.LABELLED,
     "parse_f1": lambda: brackets.PARSES,
     "alignment_error_rate": lambda: alignments.ALIGNMENT,
+    "bleu": lambda: bleu.TRANSLATIONS,
     "iou": lambda: segmentation.OVERLAP,
     "tree_distance": lambda: hierarchies.DISTANCE,
 }

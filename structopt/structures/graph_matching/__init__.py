@@ -1,0 +1,1 @@
+"""Matchings in graphs that need not be bipartite."""

@@ -80,6 +80,14 @@ COMMANDS = {
         "lab.bench.out_of_core:OutOfCoreBench",
         "data in a folder beside data in memory: peak memory and CPU",
     ),
+    "bench memory": (
+        "lab.bench.memory:MemoryBench",
+        "peak memory of a fit, in sizes of its data",
+    ),
+    "bench threads": (
+        "lab.bench.threads:ThreadsBench",
+        "a pass by one thread and by two (needs idle cores)",
+    ),
     "bench path": ("lab.bench.path:PathBench", "ten values of C as a path and one by one"),
     "bench formulations": (
         "lab.bench.formulations:FormulationBench",

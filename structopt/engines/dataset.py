@@ -20,11 +20,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.arrays import Floats, Ints, as_floats, base_matrix, count, cut_rows
+from structopt.arrays import Floats, Ints, as_floats, base_matrix, check_weights, count, cut_rows
 from structopt.engines import lanes, where
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, asked
@@ -341,6 +342,8 @@ class DataSet:
 
     def _ask(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         if len(self.shards) == 1:
+            if isinstance(self._lanes, lanes.Lanes):
+                weights = check_weights(weights, self.n_features)
             return [asked(self._lanes, oracle, weights)]
         try:
             try:
@@ -358,10 +361,13 @@ class DataSet:
 
     @cached_property
     def _lanes(self) -> Any:
-        """The only shard, or threads that ask its examples side by side."""
+        """The only shard, or runs of it if it is large or several threads ask it."""
         (shard,) = self.shards
-        n_threads = lanes.n_lanes(shard, self.n_jobs) if self.threads else 1
-        return lanes.Lanes(shard, n_threads) if n_threads > 1 else shard
+        if not (self.threads and isinstance(shard, LabelledShard)):
+            return shard
+        n_threads = lanes.n_lanes(shard, self.n_jobs)
+        several = n_threads > 1 or lanes.n_scores(shard) >= 2 * lanes.RUN
+        return lanes.Lanes(shard, n_threads) if several else shard
 
     def _ask_all(self, oracle: Oracle, weights: Floats) -> list[Answers]:
         from joblib import Parallel, delayed

@@ -1,8 +1,8 @@
-r"""A pass over one shard by several threads: runs of its examples are asked side by side.
+r"""A pass over one shard in runs of its examples, by several threads side by side or by one.
 
 The runs are views of one shard (:meth:`~structopt.structures.base.shard.Shard.runs`), so nothing
 is held twice, and every example is answered by the same compiled code. Sparse inputs give the same
-answers to the last digit however many threads there are; of dense ones BLAS may round the products
+answers to the last digit however many runs there are; of dense ones BLAS may round the products
 of fewer rows another way.
 
 >>> import numpy as np, structopt as so
@@ -17,12 +17,14 @@ True
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
 import numpy as np
 
 from structopt.arrays import Floats
+from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, Shard, excess_of
@@ -30,10 +32,15 @@ from structopt.structures.base.shard import Answers, Shard, excess_of
 LARGE = 2**20
 """Nonzeros of a base from which on two threads are used unasked: a pass then takes some 3 ms, and
 to start and join a thread 0.1 ms."""
+RUN = 2**16
+"""Scores of labels that are worked out at once: 512 kB of them."""
 
 
 class Lanes:
-    """A shard whose examples are answered by several threads.
+    """A shard whose examples are answered run by run, by one thread or several.
+
+    A run is small enough for its scores to stay in a cache: there is no array of all of them. The
+    runs, and so the answers, are the same however many threads there are.
 
     Parameters
     ----------
@@ -42,23 +49,50 @@ class Lanes:
     n_threads : int
     """
 
-    def __init__(self, shard: Shard, n_threads: int) -> None:
-        self.shard = shard
-        edges = np.linspace(0, shard.n_examples, n_threads + 1).astype(int).tolist()
-        self._parts = shard.runs(edges)
+    def __init__(self, shard: LabelledShard, n_threads: int) -> None:
+        self.shard, self.n_threads = shard, n_threads
+        n_runs = max(n_threads, n_scores(shard) // RUN)
+        edges = np.linspace(0, shard.n_examples, min(n_runs, shard.n_examples) + 1).astype(int)
+        self.runs = shard.runs(edges.tolist())
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
-        """Answer ``oracle`` for every example of the shard."""
-        first, *others = self._parts
-        waiting = [_pool(len(others)).submit(part.ask, oracle, weights) for part in others]
-        answers = [first.ask(oracle, weights), *(each.result() for each in waiting)]
-        return Answers(
-            np.concatenate([a.outputs for a in answers]),
-            np.concatenate([a.loss for a in answers]),
-            np.concatenate([a.score for a in answers]),
-            all(a.exact for a in answers),
-            None if all(a.excess is None for a in answers) else excess_of(answers),
-        )
+        """Answer ``oracle`` for every example of the shard; weights were checked."""
+        given, answers = np.array(weights), [_NONE] * len(self.runs)
+        waiting = iter(range(len(self.runs)))
+
+        def work() -> None:
+            for number in waiting:  # whoever is free takes the next
+                answers[number] = self.runs[number].ask(oracle, given)
+
+        others = [_pool(self.n_threads - 1).submit(work) for _ in range(self.n_threads - 1)]
+        try:
+            work()
+            for one in others:
+                one.result()
+        finally:
+            for value in vars(self.runs[0]).values():
+                if isinstance(value, InputRows) and value.turned is not None:
+                    value.turned.forget()
+        return joined(answers)
+
+
+_NONE = Answers(None, np.zeros(0), np.zeros(0))
+
+
+def joined(answers: Sequence[Answers]) -> Answers:
+    """Return the answers of runs of labelled examples as one."""
+    return Answers(
+        np.concatenate([a.outputs for a in answers]),
+        np.concatenate([a.loss for a in answers]),
+        np.concatenate([a.score for a in answers]),
+        all(a.exact for a in answers),
+        None if all(a.excess is None for a in answers) else excess_of(answers),
+    )
+
+
+def n_scores(shard: LabelledShard) -> int:
+    """Return how many scores of labels a pass over a shard looks at."""
+    return int(np.size(shard.gold) * shard.n_labels)
 
 
 def take(shard: Shard) -> bool:

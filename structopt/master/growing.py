@@ -17,6 +17,9 @@ from numpy.typing import NDArray
 from structopt.arrays import Ints
 from structopt.structures.base.parts import Directions
 
+_MANY = 4
+"""Entries of rows are let go of from one in so many on."""
+
 
 class Growing:
     """A vector that grows at its end in amortised constant time."""
@@ -82,6 +85,18 @@ class GrowingRows:
         self._ptr.replace(rows.indptr)
         self._indices.replace(rows.indices)
         self._data.replace(rows.data)
+
+    def empty(self, which: NDArray[np.bool_]) -> None:
+        """Let go of the entries of some rows, if they are many; every row keeps its number."""
+        ptr, lengths = self._ptr.values, np.diff(self._ptr.values)
+        if _MANY * lengths[which].sum() < ptr[-1]:
+            return
+        lengths[which] = 0
+        ends = np.concatenate([ptr[:1], np.cumsum(lengths, dtype=ptr.dtype)])
+        stays = np.repeat(~which, np.diff(ptr))
+        kept = (ends, self._indices.values[stays], self._data.values[stays])
+        # at once: an interrupt finds all or nothing
+        self._ptr, self._indices, self._data = map(Growing.around, kept)
 
     @property
     def matrix(self) -> Any:

@@ -122,6 +122,11 @@ class CutPool:
         """Drop the cuts where ``mask`` is false."""
         which = np.flatnonzero(mask)
         self._directions.keep(which)
+        if len(self._rows):  # those of cuts that go, too; others keep their numbers
+            idle = np.ones(len(self._rows), dtype=bool)
+            idle[: self.n_shared] = False
+            idle[self._directions.since(0).source] = False
+            self._rows.empty(idle)
         self._extra.replace(take_rows(self._extra.matrix, which))
         for growing in (self._keys, *self._fields.values()):
             growing.keep(which)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,12 +11,14 @@ import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
+from structopt.engines.lanes import Lanes
 from structopt.engines.trust import check_gold
 from structopt.engines.where import largest
 from structopt.master.plain import PlainForm
 from structopt.master.value import ValueAt, value_at
 from structopt.methods.labels_kernels import scores, spread
 from structopt.structures.base.label_problem import LabelProblem
+from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle
 
 _WIDE = 4
@@ -108,16 +111,26 @@ class Labels:
     def value(self, form: PlainForm, weights: LabelWeights) -> ValueAt:
         """Return the objective at weights: every example is asked about, by its own oracle."""
         rows = self.given.rows
-        unary = scores(rows.indptr, rows.indices, rows.data, self.place, weights.rows)
         size = largest(rows.data) * largest(weights.rows)
         answers, first = [], 0
-        for shard in self.data.shards:
-            stop = first + len(shard.gold)
-            answers.append(shard.answered(form.oracle, unary[first:stop], weights.steps))
+        for run in self._runs:
+            stop = first + len(run.gold)
+            given = (rows.indptr[first : stop + 1], rows.indices, rows.data)
+            unary = scores(*given, self.place, weights.rows)
+            answers.append(run.answered(form.oracle, unary, weights.steps))
             first = stop
         check_gold(form.oracle, answers, size)
         ridge = form.curvature * weights.ridge()
         return value_at(form.oracle, form.cost, answers, ridge)
+
+    @cached_property
+    def _runs(self) -> list[Any]:
+        """All examples in shards that are small enough for their scores to be there at once."""
+        each = [
+            Lanes(shard, 1).runs if isinstance(shard, LabelledShard) else [shard]
+            for shard in self.data.shards
+        ]
+        return [run for runs in each for run in runs]
 
     def narrowed(self, weights: Floats) -> LabelWeights:
         """Return given weights over the columns that are kept."""

@@ -65,6 +65,28 @@ def test_the_optimum_is_that_of_data_in_memory(problem, aim):
     assert b.certificate.primal == pytest.approx(a.certificate.primal, rel=3e-5)
 
 
+@pytest.mark.parametrize("slacks", [6, "n"])
+def test_rows_of_cuts_that_were_dropped_are_let_go(slacks):
+    X, Y = so.datasets.make_chain_crf(40, n_features=20, n_relevant=5, seed=0)
+    structure = so.Chain().fitted(X, Y)
+    with so.DataSet.of(structure, X, Y, engine=Disk(n_shards=6)) as there:
+        aim = so.M3N(5.0, slacks=slacks)
+        run = so.CuttingPlane(structure, aim, there, tol=1e-3)
+        run.max_age = 2
+        dropped = 0
+        for record in run:
+            dropped += record.cuts_dropped
+            rows, used = run.master.pool.base, run.master.pool.cuts.directions.source
+            live = np.diff(rows.indptr)[np.unique(used)].sum()
+            assert rows.nnz <= 4 / 3 * live + 1
+            assert len(np.unique(used)) == len(run.master.pool)
+        found = run.result().certificate
+    assert dropped > 10
+    plain = so.StructuredClassifier(so.Chain(), so.M3N(5.0), tol=1e-3).fit(X, Y).result_
+    assert found.certified
+    assert found.primal == pytest.approx(plain.certificate.primal, rel=2e-3)
+
+
 def test_a_model_learns_from_chunks_and_leaves_no_file(tmp_path):
     structure, X, Y = PROBLEMS["chains"]
     aim = so.M3N(0.5)

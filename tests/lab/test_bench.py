@@ -318,6 +318,19 @@ def test_data_in_a_folder_are_learned_as_in_memory(tmp_path):
     assert here[6] == there[6]  # the objective
 
 
+# ---------------------------------------------------------------------- one process
+def test_memory_and_threads_are_measured(tmp_path):
+    assert cli.main(["bench", "memory", "--rows", "300", "--out", str(tmp_path)]) == 0
+    with (tmp_path / "bench-memory-1.csv").open(newline="", encoding="utf-8") as file:
+        _, *lines = csv.reader(file)
+    assert len(lines) == 8
+    command = "bench threads --rows 300 --repeats 2 --out"
+    assert cli.main([*command.split(), str(tmp_path)]) == 0
+    with (tmp_path / "bench-threads-1.csv").open(newline="", encoding="utf-8") as file:
+        _, *lines = csv.reader(file)
+    assert all(float(line[1]) > 0 and float(line[-1]) > 0 for line in lines)
+
+
 # ---------------------------------------------------------------------- paths
 def test_path_and_separate_runs_are_measured_in_turns(tmp_path, capsys):
     bench = PathBench(["digits-m3n"], n_values=2, n_words=12, repeats=2)

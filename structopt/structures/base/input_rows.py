@@ -13,7 +13,7 @@ array([[1., 2.],
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -26,6 +26,38 @@ from structopt.structures.base.parts_kernels import part_scores, sparse_scores
 MAX_DENSITY = 1 / 3
 """Share of nonzeros below which the compiled sparse product beats BLAS (measured at d = 128,
 K = 26: 0.8 ms against 1.2 ms at 22%, break-even at 36%)."""
+
+
+class Turned:
+    """Weights input by input, made once for all runs of rows that are asked at the same weights.
+
+    Parameters
+    ----------
+    wide : bool
+        Whether few columns occur in all runs together: then each looks for its own.
+    """
+
+    def __init__(self, wide: bool) -> None:
+        self.wide = wide
+        self._last: tuple[Floats, Floats] = np.zeros(0), np.zeros(0)
+
+    def columns(self, weights: Floats, n_labels: int) -> Floats:
+        """Return weights [input, label]; an array that was given before has not been changed."""
+        # the last one is held, so that no other array can have its address
+        last, found = self._last
+        same = last.ctypes.data == weights.ctypes.data
+        if not (same and found.shape == (weights.size // n_labels, n_labels)):
+            found = _turned(weights, n_labels)
+            self._last = weights, found  # at once: threads may come here together
+        return found
+
+    def forget(self) -> None:
+        """Let go of the weights."""
+        self._last = np.zeros(0), np.zeros(0)
+
+
+def _turned(weights: Floats, n_labels: int) -> Floats:
+    return np.array(weights.reshape(n_labels, -1).T, order="C")
 
 
 class InputRows:
@@ -43,8 +75,11 @@ class InputRows:
         The row of ``base`` that comes first, and how many of its columns are inputs.
     few : bool
         Whether this is a slice.
+    turned : Turned, optional
+        What runs of the same rows share.
     """
 
+    turned: Turned | None = None
     _base: Any
     _rows: Any
     _dense: Any
@@ -135,19 +170,31 @@ class InputRows:
         if self._dense is not None:
             return np.ascontiguousarray(self._dense @ weights.reshape(n_labels, -1).T)
         rows = self._rows
-        if self.few:
+        if self.few and self.turned is None:
             return np.asarray(part_scores(*rows, weights, n_labels))
         ends, indices, data = rows
         first, stop = ends[0], ends[-1]
-        if 4 * (stop - first) < self.n_inputs:  # a few words among many: only their weights
+        wide = self._wide() if self.turned is None else self.turned.wide
+        if wide:  # a few words among many: only their weights
             used, local = np.unique(indices[first:stop], return_inverse=True)
             columns = np.array(weights.reshape(n_labels, -1)[:, used].T, order="C")
             own = (ends - first, local.astype(indices.dtype), data[first:stop])
             return np.asarray(sparse_scores(*own, columns))
         if n_labels == 1:  # a copy: weights that are read-only would be compiled anew
             return np.asarray(part_scores(*rows, np.array(weights), 1))
-        columns = np.array(weights.reshape(n_labels, -1).T, order="C")
-        return np.asarray(sparse_scores(*rows, columns))
+        turn = _turned if self.turned is None else self.turned.columns
+        return np.asarray(sparse_scores(*rows, turn(weights, n_labels)))
+
+    def _wide(self) -> bool:
+        """Return whether few of the columns occur."""
+        ends = self._settled()._rows[0]
+        return bool(4 * (ends[-1] - ends[0]) < self.n_inputs)
+
+    def share(self, runs: Iterable[InputRows]) -> None:
+        """Let slices of these rows be asked for as much at once as all of them are."""
+        turned = Turned(self._wide())
+        for run in runs:
+            run.turned = turned
 
     def summed(self, by_label: Floats) -> Floats:
         """Return ``sum_t by_label[t, k] x_t`` for all labels, one block after the other."""

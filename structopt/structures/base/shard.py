@@ -164,15 +164,14 @@ class Shard(ABC):
         """Return the runs of examples between edges as shards over the same ``base``.
 
         They are for questions as large as those to the whole: products are chosen as it does.
+        Weights are checked before, and not changed while runs are asked.
         """
         from structopt.structures.base.input_rows import InputRows
 
         parts = [self.part(a, b) for a, b in pairwise(edges)]
-        for part in parts:
-            part.few = False
-            for value in vars(part).values():
-                if isinstance(value, InputRows):
-                    value.few = False
+        for name, rows in vars(self).items():
+            if isinstance(rows, InputRows):
+                rows.share(vars(part)[name] for part in parts)
         return parts
 
     def single(self, i: int) -> Shard:

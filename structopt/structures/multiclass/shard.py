@@ -1,4 +1,4 @@
-"""Rows with gold labels, encoded for a pass: every oracle is one product and some array operations.
+"""Rows with gold labels, encoded for a pass: every oracle is one product and some operations a row.
 
 >>> import numpy as np
 >>> from structopt.structures.base.oracles import loss_augmented
@@ -19,7 +19,7 @@ from scipy.special import softmax
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.label_costs import augmented, gold_is_free, paid, table
+from structopt.structures.base.label_costs import gold_is_free, paid, table
 from structopt.structures.base.label_problem import LabelProblem
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import (
@@ -32,6 +32,7 @@ from structopt.structures.base.oracles import (
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.parts_kernels import differing_labels
 from structopt.structures.base.shard import Answers
+from structopt.structures.multiclass import kernels
 from structopt.structures.multiclass.relaxation import MulticlassRelaxation
 
 
@@ -72,14 +73,15 @@ class MulticlassShard(LabelledShard):
 
     def answered(self, oracle: Oracle, unary: Floats, steps: Floats | None = None) -> Answers:
         """Answer ``oracle`` from the scores of all labels."""
-        scores, every = unary, np.arange(self.n_examples)
-        gold_score = scores[every, self.gold]
         if oracle is loss_augmented:
-            value = augmented(scores, self.gold, self.cost)
-        elif oracle is best_other:
+            cost = self.cost.reshape(self.n_examples, -1)
+            return Answers(*kernels.loss_augmented(unary, self.gold, cost))
+        scores, every = unary, np.arange(self.n_examples)
+        if oracle is best_other:
             value = scores.copy()
             value[every, self.gold] = -np.inf
         elif oracle is slack_rescaled:
+            gold_score = scores[every, self.gold]
             value = self._table() * (1.0 - (gold_score[:, None] - scores))
         elif oracle is worst:
             value = -scores

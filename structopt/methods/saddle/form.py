@@ -98,7 +98,8 @@ class SaddleForm:
         """Minimise a separable quadratic over W; return weights and multipliers of the rows."""
         p = self.program
         diagonal, q = np.zeros(p.size), np.zeros(p.size)
-        diagonal[p.weights], q[p.weights] = curvature, linear
+        size = max(1.0, float(np.abs(linear).max(initial=0.0)))  # far aims look like rays else
+        diagonal[p.weights], q[p.weights] = curvature / size, linear / size
         solver = Clarabel()
         quadratic = replace(p, P=sp.diags_array(diagonal, format="csc"), q=q, offset=0.0)
         solver.start(SimpleNamespace(program=quadratic))
@@ -107,7 +108,7 @@ class SaddleForm:
             verify(self._master, found.status)
         if found.status not in ("optimal", "inaccurate") or found.static_duals is None:
             raise BackendError(f"Projecting the weights on their constraints: {found.message}")
-        return found.x[p.weights], found.static_duals
+        return found.x[p.weights], size * found.static_duals
 
     # ------------------------------------------------------------------ exact values
     def primal(self, weights: Floats) -> ValueAt:

@@ -93,6 +93,7 @@ def candidates(table: Floats) -> tuple[nx.DiGraph, Ints]:
 def graph_of(scores: Floats, first: int, stop: int, head: Ints, dependent: Ints) -> nx.DiGraph:
     """Return arcs ``first`` to ``stop - 1`` as a graph with weights."""
     graph = nx.DiGraph()
+    graph.add_node(0)  # the root, from which every tree grows
     for a in range(int(first), int(stop)):
         graph.add_nodes_from((int(head[a]), int(dependent[a])))
         if scores[a] == -np.inf:  # forbidden: no edge
@@ -123,10 +124,7 @@ def _spanning(graph: nx.DiGraph) -> list[int] | None:
     # its shift of the weights is too small for a branching to be worth an arc more
     weights = [weight for _, _, weight in graph.edges(data="weight")]
     shift = (len(graph) + 1) * (1.0 + max(weights, default=0.0) - min(weights, default=0.0))
-    if not shift < np.inf:
-        raise InvalidInputError(
-            f"Arcs score from {min(weights):g} to {max(weights):g}: too far apart for sums of them."
-        )
+    _check_spread(weights, shift)
     shifted = nx.DiGraph()
     shifted.add_nodes_from(graph)
     for u, v, weight in graph.edges(data="weight"):
@@ -137,9 +135,30 @@ def _spanning(graph: nx.DiGraph) -> list[int] | None:
     return _by_token(tree, graph)
 
 
+def _check_spread(weights: list[float], total: float) -> None:
+    if not total < np.inf:
+        raise InvalidInputError(
+            f"Arcs score from {min(weights):g} to {max(weights):g}: too far apart for sums of them."
+        )
+
+
 def decreasing(graph: nx.DiGraph, single_root: bool) -> Iterator[list[int]]:
     """Yield the arcs of every tree, by token, best first."""
-    for tree in nx.ArborescenceIterator(graph, minimum=False):
+    # the same fault of networkx, which ends an iteration early: where weights differ by little, a
+    # branching gains most by an arc more
+    weights = [weight for _, _, weight in graph.edges(data="weight")]
+    spread = max(weights, default=0.0) - min(weights, default=0.0)
+    _check_spread(weights, len(graph) * spread)
+    close = nx.DiGraph()
+    close.add_nodes_from(graph)
+    for u, v, weight in graph.edges(data="weight"):
+        share = (weight - min(weights)) / spread if spread else 0.0
+        close.add_edge(u, v, weight=share / len(graph))
+    try:
+        trees = iter(nx.ArborescenceIterator(close, minimum=False))
+    except nx.NetworkXException:  # there is none
+        return
+    for tree in trees:
         if not single_root or tree.out_degree(0) == 1:
             yield _by_token(tree, graph)
 

@@ -38,7 +38,8 @@ def read_rules(given: Any) -> tuple[tuple[Rule, ...], tuple[tuple[str, str], ...
         Rules as text, one a line, alternatives parted by ``|``, words in quotes; a pair holds a
         symbol and the one or two symbols that it becomes.
     """
-    if isinstance(given, Mapping) or hasattr(given, "nnz") or not isinstance(given, Iterable):
+    scalar = getattr(given, "shape", None) == () or hasattr(given, "nnz")
+    if isinstance(given, Mapping) or scalar or not isinstance(given, Iterable):
         raise InvalidInputError(f"rules is a {type(given).__name__}: {WRITTEN}.")
     rules: set[Rule] = set()
     words: set[tuple[str, str]] = set()

@@ -101,8 +101,9 @@ class References(Structure):
 
     @staticmethod
     def _some(gold: Any) -> Any:
-        if sp.issparse(gold):
-            raise InvalidInputError("A list of references is a sparse matrix: give a list.")
+        if sp.issparse(gold) or hasattr(gold, "iloc"):  # they are not counted or read as lists are
+            kind = type(gold).__name__
+            raise InvalidInputError(f"A list of references is a {kind}: give a list.")
         if count(gold, "A list of references") == 0:
             raise InvalidInputError("Give at least one reference.")
         return gold

@@ -294,6 +294,9 @@ def _refitted(structure: Any, state: dict[str, Any]) -> Any:
             raise ValueError(f"{type(structure).__name__} has no {name}")
         setattr(fitted, name, _refitted(getattr(structure, name), inner))
     check_attributes(fitted, state["attributes"])
+    for name in fitted.fitted_inside:
+        if not hasattr(getattr(fitted, name), "n_features_"):
+            raise ValueError(f"the {name} of {type(fitted).__name__} is not fitted")
     return fitted
 
 

@@ -20,7 +20,7 @@ from structopt.backends.base import Backend, MasterSolution
 from structopt.errors import BackendError, InfeasibleError, UnboundedError
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.clash import clashing
-from structopt.methods.verdict import Verdict, examine
+from structopt.methods.verdict import MET, Verdict, examine
 from structopt.run.result import Rescue
 
 logger = logging.getLogger(__name__)
@@ -29,8 +29,6 @@ _RESCUERS = ("cvxpy", "osqp")
 """Who steps in, in this order. The first solves by Clarabel, which calls masters with sides of 1e10
 infeasible; OSQP does not."""
 _WORD = "That is the solver's word: no proof of it was found."
-_MET = 1e-6
-"""What rows and cones may miss in all for a point to count against a solver's "infeasible"."""
 
 
 @dataclass(frozen=True)
@@ -131,23 +129,21 @@ def no_minimum(
     )
 
 
-def verify(master: RestrictedMaster, word: str) -> Verdict | None:
-    """Look into a solver's word; None where it must be taken: a fall along cones has no proof yet.
+def verify(master: RestrictedMaster, word: str) -> Verdict:
+    """Look into a solver's word, "infeasible" or "unbounded".
 
     Raises
     ------
     InfeasibleError
         If it is proven that no point satisfies the constraints.
     """
-    program = master.program
-    if program.is_conic and word != "infeasible":
-        return None
-    cuts = master.pool.cuts
+    program, cuts = master.program, master.pool.cuts
     rows = [program.A, cuts.matrix(program)] if len(cuts) else [program.A]
     lower = np.concatenate([program.lower, cuts.lower])
     upper = np.concatenate([program.upper, cuts.upper])
     verdict = examine(program, rows, lower, upper)
-    if verdict.ray is not None or (program.is_conic and verdict.residual > _MET):
+    unmet = program.is_conic and verdict.residual > MET and word == "infeasible"
+    if verdict.ray is not None or unmet:
         raise _no_point(master, verdict)
     return verdict
 
@@ -157,14 +153,28 @@ def _judged(master: RestrictedMaster, solution: MasterSolution) -> Solved:
     if solution.status not in ("infeasible", "unbounded"):
         return Solved(solution)
     verdict = verify(master, solution.status)
-    if verdict is None or verdict.descent is not None:
-        return Solved(None, descent=None if verdict is None else verdict.descent)
-    bounded = "" if master.program.is_conic else ", and no direction lowers the objective for ever"
+    if verdict.descent is not None:
+        return Solved(None, descent=verdict.descent)
+    conic = master.program.is_conic
+    if conic and solution.status == "unbounded" and not _has_minimum(master):
+        return Solved(None)  # along no line: what nobody denies is said to be the solver's word
+    bounded = ", and a solver finds its minimum" if conic else ""
+    bounded = bounded or ", and no direction lowers the objective for ever"
+    bounded = "" if conic and solution.status == "infeasible" else bounded
     message = (
         f"it calls the master {solution.status}, which is not so: a point satisfies it to "
         f"{verdict.residual:.1g} of its numbers{bounded} ({solution.message or 'no more is said'})."
     )
     return Solved(_nothing(master, message))
+
+
+def _has_minimum(master: RestrictedMaster) -> bool:
+    """Return whether the reference backend finds a minimum of the master as it stands."""
+    other = registry.make(_RESCUERS[0])
+    other.start(master)
+    if len(master.pool):
+        other.append(master.pool.cuts)
+    return attempt(master, other, 1e-6, None).status in ("optimal", "inaccurate")
 
 
 def _nothing(master: RestrictedMaster, message: str = "") -> MasterSolution:

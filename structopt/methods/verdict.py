@@ -8,9 +8,11 @@ exist with
 
 and the objective falls without limit from any feasible point along d if
 
-    P d = 0,   q.d + l1.|d| < 0,   and d leads out of no row and no bound.
+    P d = 0,   q.d + l1.|d| < 0,   and d leads out of no row, no bound and no cone (C d in K).
 
-Either is looked for by a linear programme that always has a solution, and checked by arithmetic.
+Either is looked for by a programme that always has a solution, and checked by arithmetic. (Beside
+cones an objective can fall without end along no line, as that of -log x does: no direction is then
+no proof that there is a minimum.)
 With cones ``C x - d in K`` beside the rows, multipliers z in K* join: no point of size up to R has
 
     lower.y+ - upper.y- + d.z  >  max over lb <= x <= ub, |x| <= R of (A'y + C'z).x,
@@ -32,7 +34,7 @@ array([-1., -1.])
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -49,6 +51,15 @@ from structopt.master.program import Program, one_sided
 
 _ROUNDING = 1e-9
 """Share of the numbers that are summed up to which their sum counts as 0."""
+
+_CONIC = 1e-7
+"""The same of a direction along cones, of which an interior point method gives some nine digits."""
+
+_TRACE = 1e-6
+"""Share of the largest entry of such a direction below which an entry is what the method left."""
+
+MET = 1e-6
+"""Largest violation, of a row's numbers, at which a point counts as one that satisfies cones."""
 
 _FAR = 1e4
 """How much farther than the point that breaks rows least a proof with cones must reach."""
@@ -86,12 +97,16 @@ def examine(program: Program, blocks: Sequence[Any], lower: Floats, upper: Float
     scale = np.asarray(abs(A).max(axis=1).todense()).ravel() if A.shape[0] else np.zeros(0)
     scale = np.where(scale > 0, scale, 1.0)
     A = sp.csr_array(sp.diags_array(1.0 / scale) @ A) if A.shape[0] else A
+    sides = lower / scale, upper / scale
     if program.is_conic:
-        return _conic_ray(program, A, lower / scale, upper / scale, scale)
-    ray, residual = _ray(program, A, lower / scale, upper / scale)
+        found = _conic_ray(program, A, *sides, scale)
+        if found.ray is None and found.residual <= MET:
+            return replace(found, descent=_descent(program, A, *sides))
+        return found
+    ray, residual = _ray(program, A, *sides)
     if ray is not None:
         return Verdict(ray / scale, None, residual)
-    return Verdict(None, _descent(program, A, lower / scale, upper / scale), residual)
+    return Verdict(None, _descent(program, A, *sides), residual)
 
 
 def _ray(program: Program, A: Any, lower: Floats, upper: Floats) -> tuple[Floats | None, float]:
@@ -198,14 +213,51 @@ def _descent(program: Program, A: Any, lower: Floats, upper: Floats) -> Floats |
         upper=np.concatenate([np.where(np.isfinite(upper), 0.0, np.inf), flat]),
         lb=np.where(np.isfinite(program.lb), 0.0, -1.0),
         ub=np.where(np.isfinite(program.ub), 0.0, 1.0),
+        cones=replace(program.cones, side=0.0 * program.cones.side),
     )
-    d = _solved(away).x
+    d, slip = (_along_cones(away), _CONIC) if program.is_conic else (_solved(away).x, _ROUNDING)
     slope = float(away.q @ d + away.l1 @ np.abs(d))
     summed = float(np.abs(away.q) @ np.abs(d) + away.l1 @ np.abs(d))
-    value = away.A @ d
+    value, room = away.A @ d, slip * (abs(away.A) @ np.abs(d))
     beyond = np.maximum(away.lower - value, value - away.upper)
-    leads_out = bool(np.any(beyond > _ROUNDING * (abs(away.A) @ np.abs(d))))
-    return d if slope < -_ROUNDING * summed and not leads_out else None
+    outside = np.maximum(away.lb - d, d - away.ub)
+    leads_out = bool(np.any(beyond > room)) or bool(np.any(outside > slip * np.abs(d).max()))
+    if program.is_conic:
+        rows = away.cones.matrix @ d
+        size = float((abs(away.cones.matrix) @ np.abs(d)).max(initial=0.0))
+        leads_out = leads_out or away.cones.depth(rows) < -slip * size
+    return d if slope < -slip * max(1.0, slip / _ROUNDING) * summed and not leads_out else None
+
+
+def _along_cones(away: Program) -> Floats:
+    """Return the direction of steepest descent by an interior point method, its traces set to 0."""
+    n = away.size
+    kept, more = sp.eye_array(n, format="csr"), sp.csr_array((len(away.cones), n))
+    split = Program(  # |d| as columns of their own
+        P=sp.csc_array((2 * n, 2 * n)),
+        q=np.concatenate([away.q, away.l1]),
+        l1=np.zeros(2 * n),
+        A=sp.csr_array(
+            sp.vstack(
+                [
+                    sp.hstack([away.A, sp.csr_array((len(away.lower), n))]),
+                    sp.hstack([kept, kept]),
+                    sp.hstack([-kept, kept]),
+                ]
+            )
+        ),
+        lower=np.concatenate([away.lower, np.zeros(2 * n)]),
+        upper=np.concatenate([away.upper, np.full(2 * n, np.inf)]),
+        lb=np.concatenate([away.lb, np.zeros(n)]),
+        ub=np.concatenate([away.ub, np.ones(n)]),
+        cones=replace(away.cones, matrix=sp.csr_array(sp.hstack([away.cones.matrix, more]))),
+    )
+    try:
+        found = interior.solve(split)
+    except OutOfMemoryError:
+        return np.zeros(n)
+    d = found.x[:n] if found.status in ("optimal", "inaccurate") else np.zeros(n)
+    return np.where(np.abs(d) > _TRACE * np.abs(d).max(initial=0.0), d, 0.0)
 
 
 def _solved(program: Program) -> MasterSolution:

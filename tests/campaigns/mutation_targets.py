@@ -57,7 +57,7 @@ TARGETS: dict[str, list[str]] = {
     "structopt/methods/block_ascent/problem.py": ["tests/methods/test_block_ascent.py"],
     "structopt/methods/block_ascent/method.py": ["tests/methods/test_block_ascent.py"],
     "structopt/methods/subgradient/method.py": [ERRING, "tests/methods/test_subgradient.py"],
-    "structopt/master/cones.py": [BOUNDS, "tests/methods/test_verdicts.py"],
+    "structopt/master/cones.py": ["tests/master/test_cones.py", BOUNDS],
     "structopt/master/anchor.py": [BOUNDS],
     "structopt/master/term_bound.py": [BOUNDS, "tests/master/test_terms.py"],
     "structopt/master/rule.py": ["tests/master/test_question.py", LIFT],

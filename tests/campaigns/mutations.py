@@ -149,7 +149,8 @@ def of_array(entry, rng):
     array = np.load(io.BytesIO(entry))
     if how == 1 and array.size and array.dtype.kind in "iuf":  # an entry out of range
         array = array.copy()
-        wild = [-1, 0, 10**9, 2**62] if array.dtype.kind == "i" else [255]
+        most = np.iinfo(array.dtype).max if array.dtype.kind in "iu" else 0
+        wild = [-1, 0, min(10**9, most), min(2**62, most)] if array.dtype.kind == "i" else [most]
         wild = [np.nan, np.inf, -1e308, 1e-320] if array.dtype.kind == "f" else wild
         array.flat[int(rng.integers(array.size))] = wild[int(rng.integers(len(wild)))]
         return saved(array)

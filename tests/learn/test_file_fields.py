@@ -203,6 +203,16 @@ def test_a_lattice_without_its_names_is_refused_when_it_is_read(tmp_path):
         so.load_model(tmp_path / "n.npz")
 
 
+def test_a_structure_in_another_is_fitted_too(tmp_path):
+    model = so.StructuredClassifier(so.References(so.Chain("ab")), so.LPStruct(references="worst"))
+    model.fit([np.eye(2)], [["ab", "aa"]]).save(tmp_path / "m.npz")
+    header, arrays = read_arrays(tmp_path / "m.npz", model_file._KIND)
+    header["fitted"]["inside"] = {}
+    write_arrays(tmp_path / "n.npz", header, arrays)
+    with pytest.raises(FileFormatError, match="structure of References is not fitted"):
+        so.load_model(tmp_path / "n.npz")
+
+
 def test_a_forged_parameter_is_refused_when_it_is_read(tmp_path):
     X, Y = [("ab", "ab")], [[(0, 0), (1, 1)]]
     model = so.StructuredClassifier(so.AlignmentPath(loss=so.losses.PartCosts()), so.M3N())

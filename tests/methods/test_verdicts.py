@@ -177,6 +177,121 @@ def test_a_ball_is_never_called_empty_where_it_is_not():
         assert (found.ray is not None) == (nearest > radius)
 
 
+T = cp.Variable(2)
+FALLS = {  # objective, constraints, and whether it falls for ever along a line
+    "beside a ball": (T[0] + cp.norm2(V), [cp.norm2(V) <= 1], True),
+    "held by a ball": (V[0], [cp.norm2(V) <= 1], False),
+    "held by a norm": (cp.norm2(V) + 0.5 * cp.sum(V[:2]), [], False),
+    "past a norm": (cp.norm2(V) + 2.0 * V[0], [], True),
+    "along a cone": (T[0], [cp.norm2(V) <= 3 - T[0]], True),
+    "held by a row": (T[0], [cp.norm2(V) <= 3 - T[0], T[0] >= -5], False),
+    "held by l1": (cp.norm1(T) + 0.9 * T[0], [cp.norm2(V) <= 1], False),
+    "past l1": (cp.norm1(T) + 1.1 * T[0], [cp.norm2(V) <= 1], True),
+    "held by squares": (cp.sum_squares(T) + T[0], [cp.norm2(V) <= 1], False),
+    "exponentials": (cp.sum(cp.exp(V)) + T[0], [T[0] >= V[0]], True),
+    "held by exponentials": (cp.sum(cp.exp(V)) - V[0], [], False),
+    "matrices": (cp.lambda_max(cp.diag(V)) + T[1], [], True),
+    "held by matrices": (cp.lambda_max(cp.diag(V)) - cp.sum(V) / 3, [V <= 1], False),
+}
+
+
+@pytest.mark.parametrize("size", [1e-5, 1.0, 1e5])
+@pytest.mark.parametrize("name", FALLS)
+def test_a_fall_along_cones_comes_with_its_direction(name, size):
+    objective, constraints, falls = FALLS[name]
+    p = compile_problem(size * objective, constraints, [V, T])
+    assert p.is_conic
+    found = examine(p, [p.A], p.lower, p.upper)
+    assert found.ray is None
+    assert (found.descent is not None) == falls
+    if falls:  # once more by hand: far along it the objective is low and nothing gives way
+        d = found.descent
+        assert p.q @ d + p.l1 @ np.abs(d) < -1e-6 * np.abs(p.q).max()
+        assert np.abs(p.P @ d).max() <= 1e-6
+        assert p.cones.depth(p.cones.matrix @ d) >= -1e-6
+        rows = p.A @ d
+        assert np.all(rows[np.isfinite(p.lower)] >= -1e-6)
+        assert np.all(rows[np.isfinite(p.upper)] <= 1e-6)
+        assert np.all(d[np.isfinite(p.lb)] >= -1e-6)
+        assert np.all(d[np.isfinite(p.ub)] <= 1e-6)
+
+
+class Falls(so.Formulation):
+    """A norm and hinges, beside a variable that lowers the objective for ever."""
+
+    def master(self, m):
+        w, xi, free = m.weights(), m.slacks(), cp.Variable(name="free")
+        m.minimize(cp.norm2(w) + cp.sum(xi) - free)
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+
+def test_unbounded_beside_cones_is_proven_or_denied():
+    with pytest.raises(UnboundedError, match=r"moves free \(1 of 1\)"):
+        fit(Falls())
+
+    class Norm(so.Formulation):
+        def master(self, m):
+            w, xi = m.weights(), m.slacks()
+            m.minimize(cp.norm2(w) + cp.sum(xi))
+            m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+    with pytest.raises(BackendError, match=r"unbounded, which is not so: .* finds its minimum"):
+        fit(Norm(), backend=Liar("unbounded"))
+    assert fit(Norm(), backend=Liar("unbounded"), fallback=True).certificate.certified
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_rays_and_directions_of_random_rows_are_right(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(1, 4)), int(rng.integers(1, 5))
+    x, A, size = cp.Variable(n), rng.integers(-2, 3, (m, n)), 10.0 ** rng.integers(-4, 5)
+    lower = rng.integers(-3, 4, m) * size
+    upper = lower + rng.integers(0, 3, m) * size
+    rows = [size * (A[k] @ x) >= lower[k] for k in range(m) if rng.random() < 0.7]
+    rows += [size * (A[k] @ x) <= upper[k] for k in range(m) if rng.random() < 0.7]
+    rows += [x >= -1] if rng.random() < 0.3 else []
+    rows += [x[0] <= 2] if rng.random() < 0.3 else []
+    c = rng.integers(-2, 3, n)
+    objective = c @ x + (cp.norm1(x) if seed % 2 else 0) + (cp.square(x[0]) if seed % 3 == 0 else 0)
+    p = compile_problem(objective, rows, [x])
+    if np.any(p.lb > p.ub):
+        return  # bounds that clash are refused where they are declared
+    found = examine(p, [p.A], p.lower, p.upper)
+    truth = cp.Problem(cp.Minimize(objective), rows)
+    truth.solve(solver=cp.CLARABEL)
+    assert (found.ray is not None) == (truth.status == "infeasible")
+    assert (found.descent is not None) == (truth.status == "unbounded")
+    assert (found.residual > 1e-6) == (truth.status == "infeasible")
+    if found.ray is not None:
+        y = found.ray
+        pull = p.A.T @ y
+        pull[np.abs(pull) <= 1e-9 * (abs(p.A).T @ np.abs(y))] = 0.0
+        box = np.where(pull > 0, p.ub, p.lb)[pull != 0]
+        gain = np.where(y > 0, p.lower, p.upper)[y != 0] @ y[y != 0]
+        assert gain > box @ pull[pull != 0]
+    if found.descent is not None:
+        d = found.descent
+        assert p.q @ d + p.l1 @ np.abs(d) < 0
+        assert np.allclose(p.P @ d, 0)
+
+
+def test_the_residual_is_the_least_violation_of_a_row():
+    # x >= 3 and x <= 1: the least that must give way is 2 in one row or shared, of numbers up to 3
+    x = cp.Variable()
+    p = compile_problem(x, [x + 0.0 * x >= 3, 2 * x <= 2], [x])
+    for rows in ([p.A], [p.A[:0], p.A]):
+        found = examine(p, rows, p.lower, p.upper)
+        if len(p.lower):
+            assert 0.3 <= found.residual <= 2.0
+    y = cp.Variable(2)
+    p = compile_problem(cp.sum(y), [cp.sum(y) >= 4, y[0] - y[1] == 0, cp.sum(y) <= 3], [y])
+    found = examine(p, [p.A], p.lower, p.upper)
+    assert found.ray is not None
+    assert found.residual == pytest.approx(0.25, abs=0.09)  # 1 of 4, or of 3
+    p = compile_problem(cp.sum(y), [cp.sum(y) >= 3, y[0] - y[1] == 0, cp.sum(y) <= 3], [y])
+    assert examine(p, [p.A], p.lower, p.upper).residual <= 1e-9
+
+
 @pytest.mark.parametrize("sum_of", [50.0, 1.0])
 def test_a_word_about_cones_is_looked_into(sum_of):
     class Norm(so.Formulation):

@@ -55,6 +55,8 @@ class Structure(Parameters):
     """Whether `argmax` finds the true optimum; a certificate says so when it does not."""
     releases_gil: ClassVar[bool] = False
     """Whether passes run well in threads."""
+    fitted_inside: ClassVar[tuple[str, ...]] = ()
+    """Parameters that are structures, which fitting fits too."""
 
     n_features_: int
 

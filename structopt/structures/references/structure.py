@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -48,6 +48,8 @@ class References(Structure):
     distance : callable, optional
         ``distance(reference, y)``, for :data:`nearest_reference`; the structure's loss by default.
     """
+
+    fitted_inside: ClassVar[tuple[str, ...]] = ("structure",)
 
     def __init__(
         self, structure: Structure, distance: Callable[[Any, Any], float] | None = None

@@ -42,6 +42,7 @@ from structopt.formulations.adaptive_m3n import AdaptiveM3N as AdaptiveM3N
 from structopt.formulations.laplace_m3n import LaplaceM3N as LaplaceM3N
 from structopt.formulations.lp_struct import LPStruct as LPStruct
 from structopt.formulations.given_weights import Fixed as Fixed
+from structopt.structures.label_vector.beam import BeamSearch as BeamSearch
 from structopt.backends.ascent.backend import Ascent as Ascent
 from structopt.backends.proximal import Proximal as Proximal
 from structopt.backends.splitting import Splitting as Splitting

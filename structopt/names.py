@@ -89,6 +89,7 @@ NAMES = [
     Name("LPStruct", "formulations.lp_struct", "formulation"),
     # what `constraints=` of a formulation takes
     Name("Fixed", "formulations.given_weights", "constraint"),
+    Name("BeamSearch", "structures.label_vector.beam", "constraint"),
     # in the order in which backend="auto" asks: each is the fastest that takes what the ones
     # before it refuse
     Name("Ascent", "backends.ascent.backend", "backend", "ascent"),

@@ -40,6 +40,8 @@ from structopt.run.result import Result
 from structopt.structures.base.structure import Structure
 
 SCHEMES = ("LO", "L+I", "IBT")
+PERCEPTRONS = ("perceptron", "averaged perceptron")
+"""Learners by name that take any scheme."""
 
 
 class ConstraintScheme(Predictor):
@@ -51,10 +53,12 @@ class ConstraintScheme(Predictor):
     structure : Structure
         With constraints: one that has ``unconstrained()``, such as ``so.LabelVector(legal=...)``
         or ``so.constrain(...)``.
-    learner : "perceptron", "components", Formulation, StructuredClassifier, or a classifier
+    learner : "perceptron", "averaged perceptron", "components", Formulation, StructuredClassifier,\
+              or a classifier
         The perceptron of the paper (not averaged, until an epoch makes no mistake), which updates
-        the wrong components of an example together; for LO and L+I component after component as
-        printed (:class:`~structopt.learn.component_perceptron.ComponentPerceptron`); a formulation,
+        the wrong components of an example together; the same averaged over its visits; for LO and
+        L+I component after component as printed
+        (:class:`~structopt.learn.component_perceptron.ComponentPerceptron`); a formulation,
         which is minimised by cutting planes; a model, whose structure is replaced by the one to
         learn with; or, for LO and L+I, any linear classifier of scikit-learn with
         ``coef_``, fitted with ``fit_intercept=False`` to every local problem (add a constant
@@ -116,7 +120,7 @@ class ConstraintScheme(Predictor):
         free: Structure = tied.unconstrained()
         learned = tied if self.scheme == "IBT" else free
         joint = isinstance(self.learner, Formulation | StructuredClassifier)
-        if self.learner == "perceptron" or joint:
+        if joint or self.learner in PERCEPTRONS:
             self.model_ = model = self._structured(learned).fit(X, Y)
             fitted, self._learned = model.structure_, model.result_.weights
         else:
@@ -155,7 +159,8 @@ class ConstraintScheme(Predictor):
             M3N(),
             method="perceptron",
             method_options={
-                "average": False, "evaluate": False, "random_state": self.random_state,
+                "average": self.learner != "perceptron", "evaluate": False,
+                "random_state": self.random_state,
             },
             max_iter=self.max_iter or 100,
             verbose=self.verbose,

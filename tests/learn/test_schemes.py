@@ -1,5 +1,6 @@
 """LO, L+I and IBT, the separability test, and the bounds."""
 
+import itertools
 import math
 
 import numpy as np
@@ -260,3 +261,51 @@ def test_components_share_weights_under_constraints():
     structure = so.constrain(so.Chain(labels="abc"), so.constraints.at_most_one("a"))
     scheme = so.ConstraintScheme("L+I", structure, learner="components").fit(X, Y)
     assert scheme.predict(X) == [list(y) for y in Y]
+
+
+# ---------------------------------------------------------------------- beam search, averaging
+@pytest.mark.parametrize("seed", range(8))
+def test_a_wide_beam_is_exact_and_a_narrow_one_legal(seed):
+    rng = np.random.default_rng(seed)
+    every = list(itertools.product(range(3), repeat=3))
+    legal = [every[k] for k in rng.choice(len(every), 9, replace=False)]
+    X, Y = rng.normal(size=(6, 3, 2)), [legal[k] for k in rng.integers(9, size=6)]
+    exact = so.LabelVector(legal, labels=range(3)).fitted(X, Y)
+    weights = rng.normal(size=exact.n_features_)
+
+    def value(x, y, gold):
+        return (exact.joint_features(x, y) @ weights).item() + exact.loss(gold, y)
+
+    for width in (1, 2, 9):
+        beam = so.BeamSearch(legal, labels=range(3), width=width).fitted(X, Y)
+        for x, gold in zip(X, Y, strict=True):
+            found = beam.argmax(x, weights, gold=gold)
+            assert found in legal
+            best = max(value(x, y, gold) for y in legal)
+            assert value(x, found, gold) <= best + 1e-12
+            if width == 9:  # every prefix of every legal vector is kept
+                assert value(x, found, gold) == pytest.approx(best)
+                assert beam.argmax(x, weights) == exact.argmax(x, weights)
+
+
+def test_what_a_beam_learns_is_not_certified():
+    data = so.datasets.make_constrained_labels(40, n_inputs=4, kappa=0.3, seed=0)
+    beam = so.BeamSearch(data.legal, width=1)
+    model = so.StructuredClassifier(beam, so.M3N(C=1.0)).fit(data.X, data.Y)
+    assert not model.result_.certificate.certified
+    scheme = so.ConstraintScheme("IBT", beam, max_iter=5).fit(data.X, data.Y)
+    assert all(y in [tuple(v) for v in data.legal] for y in scheme.predict(data.X[:5]))
+
+
+def test_the_averaged_perceptron_is_that_of_the_method():
+    data = so.datasets.make_constrained_labels(60, n_inputs=5, kappa=0.5, seed=1)
+    structure = so.LabelVector(data.legal)
+    options = {"learner": "averaged perceptron", "max_iter": 4, "random_state": 3}
+    scheme = so.ConstraintScheme("IBT", structure, **options).fit(data.X, data.Y)
+    plain = so.ConstraintScheme("IBT", structure, **options | {"learner": "perceptron"})
+    method = so.StructuredClassifier(
+        structure, so.M3N(), method="perceptron", max_iter=4,
+        method_options={"average": True, "evaluate": False, "random_state": 3},
+    ).fit(data.X, data.Y)  # fmt: skip
+    assert np.array_equal(scheme.weights_, method.result_.weights)
+    assert not np.array_equal(scheme.weights_, plain.fit(data.X, data.Y).weights_)

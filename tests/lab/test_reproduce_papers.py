@@ -128,7 +128,7 @@ def test_noun_phrases(monkeypatch):
             ["a", "DT", "B-NP"], ["dog", "NN", "I-NP"]]  # fmt: skip
     corpus = [ColumnSentence(rows[k:]) for k in (0, 2, 3)] * 6
     monkeypatch.setattr(constrained_figure_4, "load_conll2000", lambda split: corpus)
-    cell = {"draw": 0, "train": 12, "tests": 6, "epochs": 10}
+    cell = {"draw": 0, "sentences": 12, "tests": 6, "epochs": 10}
     cells = [cell | {"features": k} for k in (2, 40)]
     found, _ = shown(constrained_figure_4.experiment, cells)
     assert found[0]["features used"] == 2

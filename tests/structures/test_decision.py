@@ -173,3 +173,51 @@ def test_programmes_without_a_minimum_name_the_example():
     half = so.decisions.LinearProgram(lambda y: [y >= 0], 2, boolean=False)
     with pytest.raises(so.errors.OracleError, match="Example 6"):
         half.minimize(np.array([[1.0, 1.0], [1.0, -1.0]]), start=5)
+
+
+class Written(so.decisions.DecisionSet):
+    """All 0/1 vectors of four parts, by whatever function is told to minimise."""
+
+    n_parts = 4
+
+    def __init__(self, answer, inside=lambda points: np.ones(len(points), bool)):
+        self.answer, self.inside = answer, inside
+
+    def minimize(self, costs):
+        return self.answer(costs)
+
+    def contains(self, points):
+        return self.inside(points)
+
+
+def written_model(**how):
+    rng = np.random.default_rng(0)
+    model = so.DecisionModel(Written(**how), so.M3N(C=1.0), tol=1e-2)
+    return model.fit(rng.normal(size=(20, 3)), rng.normal(size=(20, 4)))
+
+
+def test_a_set_of_ones_own_needs_no_start_and_returns_a_matrix():
+    assert written_model(answer=lambda costs: (costs < 0).tolist()).result_.certificate.certified
+
+
+LIARS = {
+    "returned None": {"answer": lambda costs: None},
+    "1 decisions for 20": {"answer": lambda costs: np.ones((1, 4))},
+    "holds nan": {"answer": lambda costs: np.nan * costs},
+    "has shape": {"answer": lambda costs: costs[:, :2]},
+    "not in the set of 0/1": {"answer": lambda costs: costs},
+    "for example 0, which is not in the set": {
+        "answer": lambda costs: 1.0 * (costs < 0), "inside": lambda points: points[:, 0] > 2,
+    },
+    "a truth value for each": {
+        "answer": lambda costs: 1.0 * (costs < 0), "inside": lambda points: True,
+    },
+    "another one of the set costs": {"answer": lambda costs: np.ones(costs.shape)},
+    "does not find the cheapest": {"answer": lambda costs: 1.0 * (costs > 0)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("message", LIARS)
+def test_a_set_that_lies_is_found_out(message):
+    with pytest.raises(so.errors.OracleError, match=message):
+        written_model(**LIARS[message])

@@ -20,7 +20,7 @@ from structopt.parameters import Count
 from structopt.structures.decision.base import Decided, DecisionSet, no_excess
 
 
-class Assignments(DecisionSet):
+class Assignments(DecisionSet, trusted=True):
     """Assignments of ``n_left`` nodes to ``n_right`` others, m = n_left * n_right parts.
 
     Parameters

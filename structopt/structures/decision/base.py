@@ -35,11 +35,33 @@ class Decided(NamedTuple):
 class DecisionSet(Parameters):
     """Base of the sets: how many numbers a decision has, and which one costs least.
 
-    A set of your own writes ``n_parts``, `minimize` and `contains`.
+    A set of your own writes ``n_parts``, `minimize` and `contains`; what its `minimize` returns, a
+    matrix of decisions or :class:`Decided`, is looked at before it is believed.
+
+    Examples
+    --------
+    >>> import numpy as np, structopt as so
+    >>> class AnyTwo(so.decisions.DecisionSet):
+    ...     n_parts = 4
+    ...
+    ...     def minimize(self, costs):
+    ...         return (np.argsort(np.argsort(costs, axis=1), axis=1) < 2).astype(float)
+    ...
+    ...     def contains(self, points):
+    ...         return points.sum(axis=1) == 2
+    >>> AnyTwo().minimize(np.array([[3.0, 1.0, 2.0, 4.0]])).points
+    array([[0., 1., 1., 0.]])
     """
 
     boolean: bool = True
     """Whether decisions are 0/1 vectors."""
+
+    def __init_subclass__(cls, trusted: bool = False, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if "minimize" in vars(cls) and not trusted:  # those of this package equal brute force
+            from structopt.structures.decision.written import looked_at
+
+            cls.minimize = looked_at(cls.minimize)  # type: ignore[method-assign]
 
     @property
     @abstractmethod

@@ -23,7 +23,7 @@ from structopt.structures.decision.dag import DagPaths
 from structopt.structures.decision.walks import are_paths
 
 
-class GridPaths(DecisionSet):
+class GridPaths(DecisionSet, trusted=True):
     """Paths from the first to the last node of a grid, each step to the right or down.
 
     Nodes are numbered row by row; so are the edges, in each row first those to the right, then

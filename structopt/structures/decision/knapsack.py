@@ -31,7 +31,7 @@ MOST_PACKINGS = 300_000
 of which fit at a time, 4,643 remain to which nothing can be added."""
 
 
-class Knapsack(DecisionSet):
+class Knapsack(DecisionSet, trusted=True):
     """Sets of items that fit; give minus the items' values as costs.
 
     Parameters

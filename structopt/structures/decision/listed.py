@@ -25,7 +25,7 @@ _AT_ONCE = 1 << 22
 """Numbers of a product that are held at once: 32 MB."""
 
 
-class Listed(DecisionSet):
+class Listed(DecisionSet, trusted=True):
     """A finite set of decisions, given as a matrix with a decision a row.
 
     Parameters

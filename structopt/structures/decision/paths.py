@@ -33,7 +33,7 @@ from structopt.structures.decision.lazy import Cut, LazyProgram, linear_rows
 from structopt.structures.decision.walks import are_paths, cycles
 
 
-class ShortestPaths(DecisionSet):
+class ShortestPaths(DecisionSet, trusted=True):
     """Simple paths from source to target; costs are in the order of the graph's edges.
 
     Parameters

@@ -28,7 +28,7 @@ from structopt.structures.base.integer.solver import IntegerProgram
 from structopt.structures.decision.base import Decided, DecisionSet
 
 
-class LinearProgram(DecisionSet):
+class LinearProgram(DecisionSet, trusted=True):
     """Decisions that satisfy constraints.
 
     Parameters

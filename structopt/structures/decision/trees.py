@@ -27,7 +27,7 @@ from structopt.structures.decision.base import Decided, DecisionSet, no_excess
 from structopt.structures.decision.edges import Edge, edges_of
 
 
-class SpanningTrees(DecisionSet):
+class SpanningTrees(DecisionSet, trusted=True):
     """Spanning trees; costs are in the order of the graph's edges.
 
     Parameters

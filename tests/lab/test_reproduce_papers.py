@@ -27,6 +27,7 @@ from structopt.lab.reproduce.l1_m3n import figure_4 as l1_m3n_figure_4
 from structopt.lab.reproduce.l1_m3n import figure_5 as l1_m3n_figure_5
 from structopt.lab.reproduce.l1_m3n import figure_6 as l1_m3n_figure_6
 from structopt.lab.reproduce.l1_m3n import figure_7 as l1_m3n_figure_7
+from structopt.lab.reproduce.l1_m3n import section_5 as l1_m3n_section_5
 from structopt.lab.reproduce.l1_m3n import sparse_models
 from structopt.lab.reproduce.l1_m3n import table_1 as l1_m3n_table_1
 from structopt.lab.reproduce.saddle_m3n import alignments as saddle_m3n_alignments
@@ -160,6 +161,23 @@ def test_six_models_on_synthetic_chains():
         assert numbers["train 250", f"{model} %"].value == chosen
         assert min(row["errors"]) < 50
     assert 0 < rows[0]["truth"] < 50
+    cell = l1_m3n_section_5.experiment.cells(False)[0] | {"sequences": 60, "parts": 4}
+    same = cell | {"correlated": True}
+    apart = [l1_m3n_section_5.experiment.run(c)["errors"] for c in (cell, same)]
+    assert apart[0] != apart[1]  # other inputs
+    assert apart[1] == l1_m3n_figure_2.experiment.run(same)["errors"]
+
+
+def test_projections_on_two_balls():
+    """As the paper says: only the l1 ball sets a coordinate to zero, and only near an axis."""
+    experiment = experiment_of("l1-m3n-figure-1")
+    rows, _ = shown(experiment, experiment.cells(True))
+    assert [0.0 in row["l1"] for row in rows] == [False, True, True]
+    for row in rows:
+        p = np.array(row["at"])
+        assert np.isclose(np.abs(row["l1"]).sum(), 1.0)
+        ring = np.random.default_rng(0).dirichlet(np.ones(2), 200)  # no point of the ball is nearer
+        assert np.all(np.linalg.norm(ring - p, axis=1) >= np.linalg.norm(row["l1"] - p) - 1e-12)
 
 
 def test_average_weights():

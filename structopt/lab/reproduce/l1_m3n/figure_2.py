@@ -18,11 +18,11 @@ from structopt.structures.chain.structure import Chain
 
 GRID: dict[str, tuple[float, ...]] = {
     "CRF": (0.0,),
-    "L2-CRF": (1.0, 10.0, 100.0, 1000.0),
+    "L2-CRF": (1.0, 10.0, 100.0, 1000.0, 1e4),
     "L1-CRF": (3.0, 6.0, 12.0, 25.0, 50.0),
-    "M3N": (1e-5, 1e-4, 1e-3, 1e-2),
+    "M3N": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2),
     "L1-M3N": (0.005, 0.01, 0.02, 0.05, 0.1),
-    "LapM3N": (0.002, 0.005, 0.01, 0.02, 0.05),
+    "LapM3N": (0.001, 0.002, 0.005, 0.01, 0.02, 0.05),
 }
 TRUTH = "the true field"
 SEQUENCES = 1000
@@ -55,7 +55,10 @@ class L1M3nFigure2(Experiment):
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn on one part, test on the others."""
-        X, Y = make_chain_crf(cell.get("sequences", SEQUENCES), seed=cell["field"])
+        X, Y = make_chain_crf(
+            cell.get("sequences", SEQUENCES), correlated=cell.get("correlated", True),
+            seed=cell["field"],
+        )  # fmt: skip
         chosen = np.arange(len(X)) % cell["parts"] == cell["fold"]
         train, test = split(X, Y, chosen)
         found = sparse_models.along(cell["model"], cell["constants"], train, test, [0, 1], tol=1e-2)
@@ -80,6 +83,7 @@ class L1M3nFigure2(Experiment):
             "L1-CRF and LapM3N alike and best, M3N and L2-CRF alike in between.",
             "Spreads are over fields and parts, and fields differ most.",
             sparse_models.edges(rows, "parts", GRID),
+            sparse_models.spent(rows),
         ]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:

@@ -52,7 +52,7 @@ class SaddleM3nSection4(Experiment):
 
     def cells(self, full: bool) -> list[Cell]:
         """One job a method and draw."""
-        draws, n, most, limit = (3, 40, 20_000, 20.0) if full else (1, 15, 2000, 10.0)
+        draws, n, most, limit = (3, 40, 20_000, 8.0) if full else (1, 15, 2000, 10.0)
         return [
             {"method": name, "draw": k, "examples": n, "C": 0.1, "iterations": most, "limit": limit}
             for name in METHODS

@@ -384,7 +384,7 @@ def test_sparse_rows_and_sentences_are_put_beside_their_peers(monkeypatch):
     def alone(module, *given):
         if module.endswith("letters_run"):
             seconds = {"train": 1.0 if given[0] == "blocks" else 4.0, "test_error": 0.2}
-            return seconds | {"memory": 100.0, "passes": 20, "visits": 50.0}
+            return seconds | {"memory": 100.0, "passes": 20, "cheap": 30.0}
         if given[0] != "rows":
             return {"cpu": 2.0, "wrong": 3.0, "memory": 200.0, "rounds": 9, "certified": True}
         who = given[1]
@@ -399,7 +399,7 @@ def test_sparse_rows_and_sentences_are_put_beside_their_peers(monkeypatch):
     first, second, third = bench.tables(found, [])
     assert [row[0] for row in first.rows] == list(sparse_run.ROWS)
     assert first.rows[0][-3:] == ("5 at 0.005", "2.0e-03", "1.25")
-    assert second.rows[2][1] == "20 + 30"
+    assert second.rows[2][1] == "20.0 + 30"
     assert second.rows[2][-2:] == ("0.25", "1.00")
     assert len(third.rows) == len(sparse.GROWTH)
 

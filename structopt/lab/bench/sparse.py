@@ -145,14 +145,14 @@ def _beside_crfsuite(rows: Sequence[Row]) -> Table:
          "peak MB", "CPU ratio", "MB ratio"),
         tuple(lines),
         (f"Sentences certified to {TAGS_TOL:g}, letters to 0.6 for every 704 words; CRFsuite by "
-         "L-BFGS, or 20 epochs of its averaged perceptron. Passes: full ones, and visits between "
-         "them over planes that are kept, in as many examples as there are.",),
+         "L-BFGS, or 20 epochs of its averaged perceptron. Passes: examples decoded, and visits "
+         "over planes that are kept, in as many as there are (rounds, where it is one number).",),
     )  # fmt: skip
 
 
 def _passes(run: Row) -> str:
-    if "visits" in run:
-        return f"{run['passes']} + {run['visits'] - run['passes']:.0f}"
+    if "cheap" in run:
+        return f"{run['passes']:.1f} + {run['cheap']:.0f}"
     return f"{run['rounds']}"
 
 

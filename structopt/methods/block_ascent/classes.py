@@ -52,6 +52,8 @@ class ClassBlocks:
     near = 2.5
     """Multiple of the gap that is wanted at which a certificate is tried first: means come after
     the cheap epochs, and are better than the pass could know."""
+    whole = 1
+    """Rounds after which all rows are scored again: a pass costs little more than a cheap epoch."""
     finest = 1e-6
     """Tolerance down to which this is the faster way: digits take half the time of cutting planes
     to 1e-6, which close a gap at once when they have all cuts."""

@@ -7,8 +7,9 @@ r"""Block ascent in the dual of a ridge and one hinge an example, at a cost that
 Outputs are labels of input rows. A plane (m, delta) is kept as its labels, never as features; the
 weights inside are feature-major over the columns that occur, made fewer where that is exact
 (:mod:`structopt.methods.block_ascent.columns`). A round is two compiled calls: a full pass, which
-scores and decodes every example, takes up what it finds and settles the example's block; then cheap
-epochs over the planes that are kept, until what they can gain is a share of what the pass found.
+scores and decodes examples, takes up what it finds and settles their blocks; then cheap epochs over
+the planes that are kept, until what they can gain is a share of what the pass found. Of sequences
+only every fourth pass decodes all, the others those whose gaps are largest.
 
 All blocks' gaps of a pass add up to an estimate of P - D. It only says when to look: a certificate
 sums the weights anew from feasible multipliers over the given columns, and asks the structure's own
@@ -21,7 +22,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -41,8 +42,10 @@ from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
 from structopt.structures.base.structure import Structure
 
+_PART = 0.3
+"""Share of the examples, those of the largest gaps, that is decoded in rounds between full ones."""
 _EVERY = 16
-"""Rounds after which the exact gap is asked for at the latest."""
+"""Passes after which the exact gap is asked for at the latest."""
 _AHEAD = 1.1
 """How much earlier than the last certificate foretells the next one is tried."""
 _STILL = 5
@@ -63,7 +66,8 @@ class BlockAscent(Method):
     The record's `value` is the estimate D + gap where no certificate was computed; `primal` and
     `dual` are those of the certificates so far, and `weights` those of the last one; callbacks that
     watch weights (:class:`~structopt.EarlyStopping`) have one computed every round. `violation` is
-    the largest gap of a block, `cuts` counts planes, `iterations` visits.
+    the largest gap of a block, `cuts` counts planes, `iterations` visits. The run's `decoded`
+    counts examples that rounds decoded, `certificates` the passes over all of them for bounds.
 
     Parameters
     ----------
@@ -129,7 +133,8 @@ class BlockAscent(Method):
         self._here = self._best, problem.at_zero()
         self._primal, self._dual = problem.at_zero(), 0.0
         self._fresh, self._still, self._reached, self._estimate = False, 0, -np.inf, np.inf
-        self._near = self._blocks.near
+        self._near, self._looked = self._blocks.near, 0
+        self.decoded = self.certificates = 0
         if before is not None:
             self._blocks.resume(before[1])
         if warm_start is not None:
@@ -178,7 +183,9 @@ class BlockAscent(Method):
         """Do one round and return its record."""
         start, blocks = time.perf_counter(), self._blocks
         before, looking = len(blocks), 0.0
-        blocks.full_pass(self._random.permutation(self._present))
+        chosen = self._chosen_blocks()
+        blocks.full_pass(self._random.permutation(chosen))
+        self.decoded += len(chosen)
         self._fresh = False
         self._estimate = float(blocks.gaps.sum())
         violation = float(blocks.gaps.max(initial=0.0))
@@ -198,16 +205,25 @@ class BlockAscent(Method):
             cuts_dropped=max(-added, 0),
             cuts=len(blocks),
             nonzeros=self._nonzeros,
-            iterations=visits + len(self._present),
+            iterations=visits + len(chosen),
             oracle_seconds=looking,
             solve_seconds=time.perf_counter() - start - looking,
         )
+
+    def _chosen_blocks(self) -> Any:
+        """Return the examples to decode: all of them every few rounds, else those of large gaps."""
+        most = int(np.ceil(_PART * len(self._present)))
+        if len(self.history) % self._blocks.whole == 0 or most == len(self._present):
+            return self._present
+        gaps = self._blocks.gaps[self._present]
+        return self._present[np.argpartition(-gaps, most - 1)[:most]]
 
     def _due(self, dual: float) -> bool:
         """Return whether the exact gap is worth a pass."""
         wanted = max(self.limits.abs_tol / self._form.curvature, self.limits.tol * abs(dual))
         near = self._estimate <= self._near * wanted
-        return near or (len(self.history) + 1) % _EVERY == 0 or bool(self._watchers())
+        late = self.decoded - self._looked >= _EVERY * len(self._present)
+        return near or late or bool(self._watchers())
 
     def _look(self) -> tuple[float, float]:
         """Certify; return P and the seconds that it took."""
@@ -222,6 +238,8 @@ class BlockAscent(Method):
         """Raise both bounds by weights that are summed anew from the data; return P there."""
         weights, gain = self._problem.summed(self._blocks)
         found = self._problem.value(weights)
+        self.certificates += 1
+        self._looked = self.decoded
         self._here = weights, found.value
         self._dual = max(self._dual, self._form.curvature * (gain - weights.ridge()))
         if found.value < self._primal:

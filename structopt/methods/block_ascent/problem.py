@@ -21,6 +21,7 @@ class Blocks(Protocol):
     """Planes and multipliers of every example, and the weights that they make."""
 
     near: float
+    whole: int
     finest: float
     gaps: Floats
     dual: float

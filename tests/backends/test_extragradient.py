@@ -195,6 +195,34 @@ def test_numbers_with_which_nothing_would_end_are_refused(option):
         )
 
 
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"max_iters": 2.5}, "max_iter must be a whole number"),
+        ({"every": 1.5}, "every must be a whole number"),
+        ({"tol": 1e-6, "eps": 1e-3}, "'tol' is given twice"),
+        ({"callback": 3}, "callback must be a function"),
+        ({"without": "presolve"}, "without is a list"),
+        ({"without": 5}, "without is a list"),
+    ],
+)
+def test_options_that_make_no_sense_are_refused_by_name(options, says):
+    x = cp.Variable(2)
+    with pytest.raises(cp.SolverError, match=says):
+        cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1]).solve(
+            solver=so.ExtragradientSolver(), **options
+        )
+
+
+def test_counts_may_be_written_as_floats():
+    x = cp.Variable(2)
+    p = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
+    assert p.solve(
+        solver=so.ExtragradientSolver(), max_iters=1e4, every=np.float64(20)
+    ) == pytest.approx(2.0)
+    assert p.solve(solver=so.ExtragradientSolver(), max_iters=np.inf) == pytest.approx(2.0)
+
+
 def test_options_by_cvxpy_s_names_and_what_solver_stats_tell():
     rng = np.random.default_rng(0)
     A, x = rng.normal(size=(10, 20)), cp.Variable(20)

@@ -44,6 +44,8 @@ _STATUS = {
 }
 _NEARLY = 1e3
 """A solve that ends at a limit within this many tolerances is "optimal_inaccurate"."""
+_ENDLESS = 2**62
+"""Steps that nobody waits for."""
 _SYNONYMS = {"max_iters": "max_iter", "eps": "tol", "time_limit_secs": "time_limit"}
 """What other solvers of CVXPY call the same options."""
 
@@ -133,7 +135,7 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         solver_cache: Any = None,
     ) -> Any:
         """Solve CVXPY's standard form; called by CVXPY."""
-        given = {_SYNONYMS.get(name, name): value for name, value in solver_opts.items()}
+        given = _renamed(solver_opts)
         options: dict[str, Any] = self.get_params() | given
         unknown = sorted(set(options) - set(self.get_params()))
         if unknown:
@@ -198,6 +200,17 @@ class ExtragradientSolver(Parameters, QpSolver):  # type: ignore[misc]
         return (found.x, found.y), found.memory
 
 
+def _renamed(given: Any) -> dict[str, Any]:
+    """Return what was given to ``solve`` by our names; refuse one option under two names."""
+    options: dict[str, Any] = {}
+    for name, value in given.items():
+        ours = _SYNONYMS.get(name, name)
+        if ours in options:
+            raise SolverError(f"{ours!r} is given twice: {name!r} is another name for it.")
+        options[ours] = value
+    return options
+
+
 def _valid(options: dict[str, Any]) -> dict[str, Any]:
     """Return the options, or refuse numbers with which a solve would never end or never begin."""
     for name, least in (("tol", 0.0), ("max_iter", 1), ("every", 1), ("time_limit", 0.0)):
@@ -207,6 +220,12 @@ def _valid(options: dict[str, Any]) -> dict[str, Any]:
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not value >= least:
             raise SolverError(f"{name} must be a number from {least:g} on; got {value!r}.")
+        if name in ("max_iter", "every"):  # 1e6 is a count, too
+            if value != np.inf and value != int(value):
+                raise SolverError(f"{name} must be a whole number; got {value!r}.")
+            options[name] = int(min(value, _ENDLESS))
+    if options["callback"] is not None and not callable(options["callback"]):
+        raise SolverError(f"callback must be a function or None; got {options['callback']!r}.")
     return options
 
 

@@ -8,7 +8,7 @@ False
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Literal, get_args
 
@@ -48,11 +48,13 @@ class Recipe:
         if variant not in get_args(Variant):
             names = ", ".join(map(repr, get_args(Variant)))
             raise InvalidInputError(f"variant is one of {names}, not {variant!r}.")
-        unknown = sorted(set(without) - set(ingredients()))
-        if unknown:
-            raise InvalidInputError(
-                f"There is no ingredient {unknown[0]!r} to go without; there are {ingredients()}."
-            )
+        if isinstance(without, str) or not isinstance(without, Collection):
+            raise InvalidInputError(f"without is a list of ingredients, not {without!r}.")
+        for name in without:
+            if name not in ingredients():
+                raise InvalidInputError(
+                    f"There is no ingredient {name!r} to go without; there are {ingredients()}."
+                )
         if variant == "paper":
             without = ingredients()
         elif variant == "korpelevich":  # its operator must be neither anchored nor reflected

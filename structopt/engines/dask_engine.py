@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from structopt.engines.chunks import is_future, is_lazy
+from structopt.engines.local_dask import LocalDask
 from structopt.engines.place import Remote
 from structopt.engines.where import made, packed, same
 from structopt.errors import EngineError, InvalidInputError, MissingDependencyError, StructoptError
@@ -101,11 +102,15 @@ class Dask(Parameters):
             return distributed.get_client(), []
         except ValueError:
             pass
-        started = distributed.LocalCluster(
-            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0"
-        )
-        logger.warning("engine='dask': no client is there; started %s", started)
-        client = distributed.Client(started, set_as_default=False)
+        started = LocalDask(n_workers, self.timeout)
+        try:
+            logger.warning("engine='dask': no client is there; started %s", started)
+            client = distributed.Client(
+                started.address, timeout=min(self.timeout, 30.0), set_as_default=False
+            )
+        except BaseException:
+            started.close()
+            raise
         return client, [client, started]
 
 

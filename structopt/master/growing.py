@@ -76,9 +76,9 @@ class GrowingRows:
         """Add CSR rows at the end."""
         if len(self._data.values) + rows.nnz > np.iinfo(np.int32).max:
             self._ptr = Growing(np.int64, self._ptr.values)
-        self._ptr.extend(rows.indptr[1:] + self._ptr.values[-1])
         self._indices.extend(rows.indices)
         self._data.extend(rows.data)
+        self._ptr.extend(rows.indptr[1:] + self._ptr.values[-1])  # last: it says what is there
 
     def replace(self, rows: Any) -> None:
         """Take other rows."""
@@ -106,9 +106,9 @@ class GrowingRows:
     def since(self, first: int) -> Any:
         """Return the rows from ``first`` on; views."""
         ptr = self._ptr.values[first:]
-        start = ptr[0]
+        start, stop = ptr[0], ptr[-1]
         ends = ptr - start if first else ptr
-        arrays = (self._data.values[start:], self._indices.values[start:], ends)
+        arrays = (self._data.values[start:stop], self._indices.values[start:stop], ends)
         return sp.csr_array(arrays, shape=(len(ptr) - 1, self._width))
 
 

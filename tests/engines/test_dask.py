@@ -3,8 +3,13 @@
 import logging
 import os
 import pickle
+import re
 import signal
+import subprocess
+import sys
+import time
 from functools import partial
+from pathlib import Path
 
 import cloudpickle
 import dask
@@ -15,6 +20,7 @@ import pytest
 from sklearn.base import clone
 
 import structopt as so
+from structopt.engines import local_dask
 from structopt.errors import EngineError, IncompatibleError, InvalidInputError
 from structopt.methods import registry
 
@@ -341,20 +347,60 @@ def test_an_address_and_a_client_that_is_there(cluster, client):
     assert client.status == "running"
 
 
-def test_a_local_cluster_is_started_said_so_and_closed(monkeypatch, caplog):
-    started = []
-
-    def local(**given):
-        started.append(distributed.deploy.local.LocalCluster(processes=False, **given))
-        return started[0]
-
-    monkeypatch.setattr(distributed, "LocalCluster", local)
+def test_a_local_cluster_is_started_said_so_and_closed(caplog):
     model = so.StructuredClassifier(so.Chain(), so.M3N(C=0.1), engine="dask", n_jobs=1)
     with caplog.at_level(logging.WARNING, logger="structopt"):
         model.fit(X, Y)
     assert model.result_.certificate.certified
-    assert "started LocalCluster" in caplog.text
-    assert started[0].status.name == "closed"
+    (address,) = re.findall("started a local cluster, 1 workers, at (.*)", caplog.text)
+    with pytest.raises(EngineError, match="No Dask scheduler answers"):  # it was closed
+        so.Dask(address, timeout=1.0).connect(None)
+
+
+def test_a_local_cluster_sees_the_settings_and_ends_with_who_started_it(tmp_path):
+    (tmp_path / "near.py").write_text("import structopt as so\nclass Mine(so.Chain): pass\n")
+    (tmp_path / "script.py").write_text(
+        """
+import os, dask, structopt as so, near
+from structopt.engines.local_dask import LocalDask
+X, Y = so.datasets.make_chain_crf(6, length=4, n_features=6, n_relevant=3, seed=0)
+structure = near.Mine().fitted(X, Y)
+dask.config.set({"distributed.worker.daemon": False})
+data = so.DataSet.of(structure, X, Y, engine="dask", n_jobs=1)  # no guard of __main__ is needed
+client = data._engine.client
+found = client.run(lambda: (__import__("dask").config.get("distributed.worker.daemon"),
+                            __import__("os").getppid(), __import__("os").getpid()))
+((daemon, *pids),) = found.values()
+print(daemon, data._engine._opened[1]._process.pid, *pids, flush=True)
+os._exit(9)  # as one that is killed
+"""
+    )
+    done = subprocess.run(
+        [sys.executable, tmp_path / "script.py"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 9, done.stderr
+    daemon, *pids = done.stdout.split()
+    assert daemon == "False"
+    late = time.monotonic() + 30
+    while any(map(_lives, map(int, pids))) and time.monotonic() < late:
+        time.sleep(0.05)
+    assert not any(map(_lives, map(int, pids)))
+
+
+def _lives(pid):
+    try:
+        return "\nState:\tZ" not in Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+
+
+def test_a_local_cluster_that_does_not_come_up(monkeypatch):
+    monkeypatch.setattr(local_dask, "_SCRIPT", "raise SystemExit(3)")
+    with pytest.raises(EngineError, match="No local Dask cluster came up"):
+        so.DataSet.of(STRUCTURE, X, Y, engine="dask")
+    monkeypatch.setattr(local_dask, "_SCRIPT", "import time; time.sleep(60)")
+    with pytest.raises(EngineError, match=r"within 0\.2 s"):
+        so.DataSet.of(STRUCTURE, X, Y, engine=so.Dask(timeout=0.2))
 
 
 class Liar(so.Chain):

@@ -310,12 +310,12 @@ def test_groups_of_slacks_are_measured(tmp_path):
 
 # ---------------------------------------------------------------------- out of core
 def test_data_in_a_folder_are_learned_as_in_memory(tmp_path):
-    command = "bench out-of-core --chunks 3 4 --rows 40 --in-memory 3 --out"
+    command = "bench out-of-core --chunks 3 4 --rows 40 --in-memory 3 --within 100 --out"
     assert cli.main([*command.split(), str(tmp_path)]) == 0
     with (tmp_path / "bench-out-of-core-1.csv").open(newline="", encoding="utf-8") as file:
         _, here, there, larger = csv.reader(file)
     assert (here[1], there[1], larger[1]) == ("memory", "disk", "disk")
-    assert here[6] == there[6]  # the objective
+    assert here[8] == there[8]  # the objective
 
 
 # ---------------------------------------------------------------------- one process

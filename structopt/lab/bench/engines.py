@@ -2,8 +2,7 @@ r"""What a pass costs where the data live elsewhere: bytes, and CPU seconds of t
 
 Sequences are drawn on the workers of a local Dask cluster, so that this process never holds them,
 and once more in this process for the pass to compare with. Bytes are those that Dask's workers
-count. The cluster has a process of its own, as one that is found by its address has: a scheduler in
-this process would add what it takes while it waits, some 4% of a core.
+count. The cluster has a process of its own, as one has that ``engine="dask"`` starts.
 
 >>> X, Y = drawn(3, 0)
 >>> len(X), X[0].shape, len(Y[0])
@@ -15,11 +14,9 @@ from __future__ import annotations
 import os
 import signal
 import statistics
-import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +26,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.engines.dask_engine import Dask
 from structopt.engines.dataset import DataSet
+from structopt.engines.local_dask import LocalDask
 from structopt.errors import MissingDependencyError
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
@@ -78,8 +76,8 @@ class EnginesBench(Bench):
         chunks = [partial(drawn, each, seed) for seed in range(self.workers)]
         numbers: dict[str, Any] = {"weights": weights.nbytes}
         with (
-            _started(self.workers) as address,
-            Client(address, set_as_default=False) as client,
+            closing(LocalDask(self.workers, 120.0)) as cluster,
+            Client(cluster.address, set_as_default=False) as client,
         ):
             few = [partial(drawn, 20, 0)] * len(chunks)
             self._timed(DataSet.of_chunks(structure, few, engine=client), weights, lambda: 0)
@@ -149,29 +147,6 @@ class EnginesBench(Bench):
             Table("A worker is killed",
                   ("sequences", "shards", "made again", "same answers"), died),
         ]  # fmt: skip
-
-
-_CLUSTER = """
-import sys
-from distributed import LocalCluster
-with LocalCluster(n_workers={}, threads_per_worker=1, dashboard_address=":0") as cluster:
-    print(cluster.scheduler_address, flush=True)
-    sys.stdin.readline()
-"""
-
-
-@contextmanager
-def _started(n_workers: int) -> Iterator[str]:
-    """Start a cluster in a process of its own; give its address."""
-    command = [sys.executable, "-c", _CLUSTER.format(n_workers)]
-    with subprocess.Popen(
-        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as process:
-        assert process.stdout is not None, "it is a pipe"
-        try:
-            yield process.stdout.readline().strip()
-        finally:
-            process.communicate("\n")
 
 
 def _sent(client: Any) -> int:

@@ -1,11 +1,12 @@
 r"""One training run on drawn rows that come in chunks, alone in a fresh process.
 
-    python -m structopt.lab.bench.out_of_core_run disk 20 4000
+    python -m structopt.lab.bench.out_of_core_run disk 20 4000 500
 
 learns from 20 chunks of 4,000 rows, of 2,000 numbers each, and prints what it measured as one line
 of JSON: the size of the data as a CSR base (``megabytes``), peak resident ``memory`` in MB beyond
-what the process had when training began, CPU seconds to ``encode`` and to ``train``, rounds and the
-certified gap.
+what the process had when training began, CPU seconds to ``encode`` and to ``train``, rounds, the
+cuts that stood at the end and the certified gap. The last number is a bound: if it is not 0, the
+operating system gives the process so many MB of addresses more than it has when training begins.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import resource
 import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,6 +28,8 @@ from structopt.methods.cutting_plane import CuttingPlane
 from structopt.structures.multiclass.structure import Multiclass
 
 WIDTH, LABELS, C, TOLERANCE = 2000, 5, 1e-4, 1e-2
+GROUPS = 40
+"""Slacks at most: the cuts of a round are then at most 5 MB."""
 
 
 def read(rows: int, seed: int) -> tuple[Any, Any]:
@@ -37,9 +41,13 @@ def read(rows: int, seed: int) -> tuple[Any, Any]:
     return X, y
 
 
-def learn(way: str, chunks: int, rows: int) -> dict[str, Any]:
-    """Learn M3N to a certified gap, with one slack a chunk."""
+def learn(way: str, chunks: int, rows: int, within: int = 0) -> dict[str, Any]:
+    """Learn M3N to a certified gap, with one slack a chunk, or `GROUPS` of them."""
     structure = Multiclass(labels=list(range(LABELS))).fitted(*read(LABELS * 10, 0))
+    if within:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
+        most = pages * resource.getpagesize() + within * 2**20
+        resource.setrlimit(resource.RLIMIT_AS, (most, most))
     before, began = _peak(), time.process_time()
     drawn = stream([partial(read, rows, seed) for seed in range(chunks)])
     if way == "disk":
@@ -48,7 +56,7 @@ def learn(way: str, chunks: int, rows: int) -> dict[str, Any]:
         data = DataSet.of(structure, *_whole(drawn, rows), n_jobs=1)
     encoded = time.process_time()
     with data:
-        aim = M3N(C, slacks=chunks)
+        aim = M3N(C, slacks=min(chunks, GROUPS))
         result = CuttingPlane(structure, aim, data, tol=TOLERANCE).solve()
     return {
         "megabytes": chunks * rows * WIDTH * 12 / 2**20,
@@ -56,6 +64,8 @@ def learn(way: str, chunks: int, rows: int) -> dict[str, Any]:
         "encode": encoded - began,
         "train": time.process_time() - encoded,
         "rounds": len(result.history),
+        "cuts": result.history[-1].cuts,
+        "found": sum(record.cuts_added for record in result.history),
         "objective": result.certificate.primal,
         "gap": result.certificate.relative_gap,
         "certified": result.certificate.certified,
@@ -74,10 +84,10 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def run(way: str, chunks: str, rows: str) -> dict[str, Any]:
+def run(way: str, chunks: str, rows: str, within: str = "0") -> dict[str, Any]:
     """Compile on small data, then measure."""
     learn(way, 2, 50)
-    return learn(way, int(chunks), int(rows))
+    return learn(way, int(chunks), int(rows), int(within))
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ def sentences(monkeypatch):
 def test_every_line_of_the_table_comes_from_a_cell(sentences):
     small = table_1.experiment.cells(False)
     full = {table_1._line(cell) for cell in table_1.experiment.cells(True)}
-    assert full == set(table_1.PAPER)
+    assert full == {*table_1.PAPER, f"{table_1.HAMMING}, C chosen"}  # which is shown as a remark
     assert set(table_1.CHANGES) < {cell["model"] for cell in small}
     rows = []
     for cell in small:
@@ -34,3 +34,11 @@ def test_every_line_of_the_table_comes_from_a_cell(sentences):
         assert 0 <= found[cell["model"], "error %"] < 50  # a word says its tag
     remarks = " ".join(table_1.experiment.remarks([row | {"train": table_1.FULL} for row in rows]))
     assert all(change in remarks for change in table_1.CHANGES.values())
+    tried = {
+        "model": table_1.HAMMING,
+        "train": table_1.FULL - table_1.LEFT,
+        "C": 5.0,
+        "error": 7.25,
+    }
+    later = table_1.experiment.remarks([{**tried, "train": table_1.FULL}, tried])
+    assert "7.25% at C = 5" in later[0]

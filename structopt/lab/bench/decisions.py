@@ -191,8 +191,9 @@ class DecisionBench(Bench):
         """Return the regret, the seconds, and the loss on the training examples, by setting."""
         who = [name for name in self.learners if where(rows, who=name)]
         settings = list(dict.fromkeys(tuple(row[key] for key in SETTING) for row in rows))
+        proven = [row["certified"] for row in rows if "certified" in row]
         notes = (
-            f"Means over so many draws ({', '.join(FEW)}: the first {self.few}) "
+            f"Of our {len(proven)} fits {sum(proven)} are certified to {self.tol:g}. Means over so many draws ({', '.join(FEW)}: the first {self.few}) "
             "± their standard deviation. " + " ".join(left_out),
         )
 

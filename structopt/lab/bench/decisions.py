@@ -193,7 +193,8 @@ class DecisionBench(Bench):
         settings = list(dict.fromkeys(tuple(row[key] for key in SETTING) for row in rows))
         proven = [row["certified"] for row in rows if "certified" in row]
         notes = (
-            f"Of our {len(proven)} fits {sum(proven)} are certified to {self.tol:g}. Means over so many draws ({', '.join(FEW)}: the first {self.few}) "
+            f"Of our {len(proven)} fits {sum(proven)} are certified to {self.tol:g}. "
+            f"Means over so many draws ({', '.join(FEW)}: the first {self.few}) "
             "± their standard deviation. " + " ".join(left_out),
         )
 

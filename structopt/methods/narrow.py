@@ -49,6 +49,8 @@ class Narrow:
     kept : array of int
     n_inputs, n_blocks, n_features : int
         Of the given data: the width of a block, how many there are, and all weights.
+    given : DataSet
+        The data with all inputs.
     """
 
     data: DataSet
@@ -56,6 +58,13 @@ class Narrow:
     n_inputs: int
     n_blocks: int
     n_features: int
+    given: DataSet
+
+    @classmethod
+    def again(cls, data: DataSet, begun: Any) -> Narrow | None:
+        """Return what a run on the same data left behind, or :meth:`of` the data."""
+        before = getattr(begun, "narrow", None)
+        return before[0] if before is not None and before[0].given is data else cls.of(data)
 
     @classmethod
     def of(cls, data: DataSet) -> Narrow | None:
@@ -94,7 +103,7 @@ class Narrow:
             fewer, n_features, sample_weight=data.sample_weight, n_jobs=data.n_jobs,
             threads=data.threads, exact=data.exact,
         )  # fmt: skip
-        return cls(small, kept, n_inputs, n_blocks, data.n_features)
+        return cls(small, kept, n_inputs, n_blocks, data.n_features, data)
 
     def widened(self, weights: Floats) -> Floats:
         """Return weights as users see them."""
@@ -127,7 +136,10 @@ class NarrowCuttingPlane(CuttingPlane):
     ) -> None:
         self._narrow = narrow
         begun = options.get("warm_start")
-        if begun is not None:
+        before = getattr(begun, "narrow", None)
+        if before is not None and before[0] is narrow:
+            options["warm_start"] = before[1]  # with its cuts
+        elif begun is not None:
             options["warm_start"] = replace(begun, weights=narrow.narrowed(begun.weights))
         super().__init__(structure, formulation, narrow.data, **options)
 
@@ -146,9 +158,10 @@ class NarrowCuttingPlane(CuttingPlane):
 
     @property
     def state(self) -> State:
-        """What the run has found so far; its cuts are about fewer weights, and stay here."""
+        """What the run has found so far; its cuts are about fewer weights, for runs like this."""
         found = super().state
-        return replace(found, weights=self._narrow.widened(found.weights), live=None)
+        wide = self._narrow.widened(found.weights)
+        return replace(found, weights=wide, live=None, narrow=(self._narrow, found))
 
     def _result(self, status: Stop) -> Result:
         found = super()._result(status)

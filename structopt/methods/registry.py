@@ -71,7 +71,7 @@ def auto(structure: Structure, formulation: Formulation, data: DataSet, **option
             logger.info("method='auto' is %r: %s", general.name, error)
     from structopt.methods.narrow import Narrow, NarrowCuttingPlane, speaks_of_none
 
-    narrow = Narrow.of(data)
+    narrow = Narrow.again(data, begun)
     if narrow is not None and speaks_of_none(structure, formulation, data, options):
         return NarrowCuttingPlane(structure, formulation, narrow, **options)
     found: Method = general(structure, formulation, data, **options)

@@ -51,6 +51,8 @@ class State:
         on, and a run that begins with them uses it up; :meth:`copy` is a value of its own.
     ascent : object
         What a block ascent keeps of the data and its multipliers, which another one goes on with.
+    narrow : object
+        What a run over the inputs that occur keeps of the data, and its own live state.
 
     Examples
     --------
@@ -77,11 +79,12 @@ class State:
     cuts: Cuts | None = None
     live: Live | None = None
     ascent: Any = None
+    narrow: Any = None
 
     def copy(self) -> State:
         """Return the state with cuts of its own, which the run no longer touches."""
         if self.live is None:
-            return replace(self, ascent=None)
+            return replace(self, ascent=None, narrow=None)
         cuts = self.live.master.pool.export(self.live.fingerprint)
         return replace(self, cuts=cuts, live=None)
 

@@ -187,3 +187,22 @@ def test_early_stopping_and_checkpoints_see_all_weights(tmp_path):
     assert type(auto(structure, so.M3N(), data, checkpoint=file)) is so.CuttingPlane
     watch = so.EarlyStopping(X, Y)
     assert type(auto(structure, so.M3N(), data, callbacks=(watch,))) is so.CuttingPlane
+
+
+def test_a_path_goes_on_from_the_cuts():
+    """A run on the same data takes the other's cuts up: no round is needed where it is optimal."""
+    X, Y = trees()
+    structure = so.Hierarchy().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    first = auto(structure, so.M3N(C=0.5), data, tol=1e-3)
+    alone = first.solve()
+    again = auto(structure, so.M3N(C=0.5), data, tol=1e-3, warm_start=first.state)
+    assert again._narrow is first._narrow
+    found = again.solve()
+    assert found.certificate.certified
+    assert len(found.history) == 1 < len(alone.history)
+    assert found.history[0].cuts_added == 0
+    other = so.DataSet.of(structure, X, Y)  # equal data, another object: weights alone
+    third = auto(structure, so.M3N(C=0.5), other, tol=1e-3, warm_start=again.state)
+    assert third._narrow is not first._narrow
+    assert third.solve().certificate.certified

@@ -65,6 +65,30 @@ def test_threads_answer_as_one_does(name):
                 assert parts.exact == whole.exact
 
 
+@pytest.mark.parametrize("name", CASES)
+def test_runs_are_the_same_however_many_threads_there_are(name, monkeypatch):
+    structure, X, Y = CASES[name]
+    structure = structure.fitted(X, Y)
+    monkeypatch.setattr(lanes, "RUN", 8)
+    one, two, three = (so.DataSet.of(structure, X, Y, n_jobs=n) for n in (1, 2, 3))
+    weights = RNG.normal(size=structure.n_features_)
+    (given,) = one.ask(so.loss_augmented, weights)
+    assert len(one._lanes.runs) == len(three._lanes.runs) >= 3
+    for data in (two, three):
+        (found,) = data.ask(so.loss_augmented, weights)
+        np.testing.assert_array_equal(found.outputs, given.outputs)
+        np.testing.assert_array_equal(found.score, given.score)
+    whole = one.shards[0].ask(so.loss_augmented, weights)
+    np.testing.assert_array_equal(given.outputs, whole.outputs)
+    np.testing.assert_allclose(given.score, whole.score, atol=1e-13)
+    weights *= -2.0  # in the same memory: nothing of the last question is left
+    (other,) = one.ask(so.loss_augmented, weights)
+    right = one.shards[0].ask(so.loss_augmented, weights)
+    np.testing.assert_array_equal(other.outputs, right.outputs)
+    with pytest.raises(so.errors.InvalidInputError):
+        one.ask(so.loss_augmented, weights[:-1])
+
+
 @pytest.mark.parametrize("name", ["sparse chain", "sparse multiclass"])
 def test_jobs_share_one_shard_and_learn_the_same(name):
     structure, X, Y = CASES[name]

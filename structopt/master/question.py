@@ -13,7 +13,7 @@ and nothing else in the row depends on y. Both sides are known at every loss, so
 all examples at several losses: a rule that its oracle does not maximise would make upper bounds
 that are none. A margin ``b_i loss + a_i`` with b_i > 0 is the loss-augmented question at weights
 ``w f_i / b_i`` (:func:`~structopt.structures.base.oracles.times_loss`), as long as a_i <= 0: gold
-is among its answers, and must ask for nothing.
+is among its answers, and must ask for nothing. With a_i > 0 it is asked of all outputs but gold.
 
 >>> from structopt.structures.base.oracles import loss_augmented
 >>> ones = np.ones((len(LOSSES), 1))
@@ -37,6 +37,7 @@ from structopt.structures.base.oracles import (
     loss_augmented,
     nearest_reference,
     nearest_to_best,
+    other_augmented,
     slack_rescaled,
     times_loss,
     worst,
@@ -52,7 +53,7 @@ _OTHERS = np.array([2.0, 5.0, 1.0, 4.0, 0.75, 3.0])
 
 BUILT_IN = (
     best_other, loss_augmented, slack_rescaled, worst,
-    nearest_reference, nearest_to_best, worst_reference,
+    nearest_reference, nearest_to_best, worst_reference, other_augmented,
 )  # fmt: skip
 """Oracles whose question is known; one of the user's own is taken at its word."""
 
@@ -180,13 +181,15 @@ def derive(line: Lines, *, joint: bool) -> tuple[Oracle, Answered]:
             everyone = oracle in (best_other, worst) or bool(np.all(fit.shift <= 0))
             if everyone:
                 return oracle, fit
+            if oracle.base is loss_augmented and not joint:
+                return times_loss(oracle.kappa, other_augmented), fit
             reason = "it asks for a margin even of gold, whose loss is 0"
         elif oracle.base is loss_augmented:
             reason = reason or fit
     raise IncompatibleError(
         f"No oracle is known that finds the most violated output of this rule: {reason}. Known are "
-        "margins a, kappa * loss - a with kappa > 0 and a >= 0, loss * (1 - cut.delta @ w), and "
-        "bounds from above; bring an oracle of your own for others, m.cuts(oracle, rule)."
+        "margins a, kappa * loss + a with kappa > 0 (a <= 0 in joint cuts), loss * (1 - cut.delta "
+        "@ w), and bounds from above; bring an oracle of your own for others, m.cuts(oracle, rule)."
     )
 
 

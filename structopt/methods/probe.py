@@ -21,13 +21,16 @@ from structopt.structures.base.oracles import (
     Oracle,
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     worst,
 )
 from structopt.structures.base.structure import Structure
 
-QUESTIONS = (loss_augmented, best_other, slack_rescaled, worst)
+QUESTIONS = (loss_augmented, best_other, other_augmented, slack_rescaled, worst)
 """Oracles whose question is known."""
+OTHERS = (best_other, other_augmented)
+"""Those that are asked of all outputs but gold."""
 _EXAMPLES = 16
 """Examples that a run looks at before it says that it is certified: some 150 questions."""
 _ROUNDING = 1e-7
@@ -94,7 +97,7 @@ def beaten(
         plain = [structure.argmax(x, w) for w in (trials[1], trials[3], *backwards)]
     outputs = [y for y in (*answers, *plain, *more) if y is not None]
     known = [Known.of(structure, x, gold, y) for y in outputs]
-    known = [k for k in known if k.loss > 0] if oracle is best_other else [right, *known]
+    known = [k for k in known if k.loss > 0] if oracle in OTHERS else [right, *known]
     for w, y in zip(trials, answers, strict=True):
         if not known:
             return

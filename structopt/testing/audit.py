@@ -33,12 +33,12 @@ from structopt.formulations.base import Formulation
 from structopt.master.separation import separate
 from structopt.methods.cutting_plane import CuttingPlane
 from structopt.methods.nearest_feasible import nearest_feasible
-from structopt.methods.probe import QUESTIONS, Beaten, Known, beaten, trial_weights
+from structopt.methods.probe import OTHERS, QUESTIONS, Beaten, Known, beaten, trial_weights
 from structopt.parameters import Count, Seed, checked
 from structopt.run.certificate import contradicts
 from structopt.run.result import Result
 from structopt.structures.base.example_shard import ExampleShard
-from structopt.structures.base.oracles import Oracle, best_other
+from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.small import Small
 from structopt.structures.base.structure import Structure, check_lengths
 from structopt.testing.full_problem import FullProblem
@@ -220,7 +220,7 @@ class _Auditor:
         most = claimed + abs(float(oracle.scale(answers.loss)[0])) * excess
         for k in known:
             value, size = k.value(oracle, right, trials[1])
-            if (oracle is not best_other or k.loss > 0) and value - most > _EQUAL * max(1.0, size):
+            if (oracle not in OTHERS or k.loss > 0) and value - most > _EQUAL * max(1.0, size):
                 said = Beaten(oracle, "its answer", most, k.output, value)
                 self.wrong.append(f"example {i}: {said}")
                 return

@@ -10,7 +10,12 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
-from structopt.structures.base.oracles import best_other, loss_augmented, slack_rescaled
+from structopt.structures.base.oracles import (
+    best_other,
+    loss_augmented,
+    other_augmented,
+    slack_rescaled,
+)
 from structopt.testing.check import Check, fail
 from structopt.testing.structure_case import StructureCase, dense, same
 
@@ -89,6 +94,13 @@ def second_best_is_brute_force(case: StructureCase) -> None:
         _compare(case, asked, value, ordered=("all",))
 
 
+def second_augmented_is_brute_force(case: StructureCase) -> None:
+    """second_augmented(x, w, gold) has the highest score plus loss of the others, or is None."""
+    if "second_augmented" in case.structure.abilities():
+        ask = partial(_asked, case.structure.second_augmented, case.X, lambda i, _: case.Y[i])
+        _compare(case, ask, lambda i, w: case.hinge(other_augmented, i, w), ordered=())
+
+
 def slack_rescaled_is_brute_force(case: StructureCase) -> None:
     """slack_rescaled(x, w, gold) has the highest loss * (1 - w . delta)."""
     if "slack_rescaled" in case.structure.abilities():
@@ -124,6 +136,7 @@ def what_is_not_offered_is_refused(case: StructureCase) -> None:
     asks: dict[str, Callable[[Any, Any], Any]] = {
         "argmin": lambda x, _: mine.argmin(x, w),
         "second_best": lambda x, gold: mine.second_best(x, w, gold),
+        "second_augmented": lambda x, gold: mine.second_augmented(x, w, gold),
         "k_best": lambda x, _: mine.k_best(x, w, 2),
         "slack_rescaled": lambda x, gold: mine.slack_rescaled(x, w, gold),
         "marginals": lambda x, _: mine.marginals([x], w),
@@ -178,6 +191,7 @@ CHECKS: tuple[Check, ...] = (
     argmin_is_brute_force,
     loss_augmented_is_brute_force,
     second_best_is_brute_force,
+    second_augmented_is_brute_force,
     slack_rescaled_is_brute_force,
     k_best_is_brute_force,
     what_is_not_offered_is_refused,

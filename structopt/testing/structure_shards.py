@@ -15,6 +15,7 @@ from structopt.structures.base.oracles import (
     Oracle,
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     worst,
 )
@@ -22,7 +23,7 @@ from structopt.structures.base.shard import Answers, Shard
 from structopt.testing.check import Check, fail
 from structopt.testing.structure_case import StructureCase, rows, same
 
-ORACLES = (loss_augmented, best_other, slack_rescaled, worst)
+ORACLES = (loss_augmented, best_other, other_augmented, slack_rescaled, worst)
 
 
 def offered(case: StructureCase) -> list[Oracle]:

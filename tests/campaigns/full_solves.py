@@ -121,7 +121,7 @@ def needed(problem):
         return False
     formulation, weighted = problem.formulation, problem.sample_weight is not None
     if isinstance(formulation, Own) and (
-        formulation.rule in ("squared loss", "loss + 1")
+        formulation.rule == "squared loss"
         or (weighted and (formulation.own_slack or formulation.objective in ("squares", "worst")))
     ):
         return False

@@ -82,7 +82,7 @@ RULES = {
     "minus the loss": lambda c, w, x, v, n: c.delta @ w >= -c.loss - c.of(x),
 }
 NO_QUESTION = {
-    "loss + 1", "loss squared", "root", "from above", "a variable times the loss", "minus the loss",
+    "loss squared", "root", "from above", "a variable times the loss", "minus the loss",
 }  # fmt: skip
 NAMED = {
     "3 loss - 2 scale": lambda c, w, x, v, n: c.delta @ w >= 3 * c.loss - 2 * c.scale - c.of(x),

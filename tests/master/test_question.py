@@ -17,6 +17,7 @@ from structopt.master.rule import sides_of
 from structopt.structures.base.oracles import (
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     times_loss,
     worst,
@@ -139,11 +140,22 @@ def test_a_multiple_of_the_loss_is_asked_at_smaller_weights():
         found = families(rule)
         assert [f.oracle for f in found] == [times_loss(k) for k in (0.25, 1.0, 2.0)]
         assert [f.where.tolist() for f in found] == [(each == k).tolist() for k in (0.25, 1, 2)]
-    with pytest.raises(IncompatibleError, match="even of gold"):  # of one example alone
-        families(lambda w, x, c: c.delta @ w >= 2 * c.loss + c.of(np.eye(4)[1]) - c.of(x))
-    again = pickle.loads(pickle.dumps(times_loss(1.5)))
-    assert again == times_loss(1.5)
-    assert again.margin(2.0) == 3.0
+    # of one example alone a constant above 0: gold must be left out
+    (family,) = families(lambda w, x, c: c.delta @ w >= 2 * c.loss + c.of(np.eye(4)[1]) - c.of(x))
+    assert (family.oracle, family.oracle.base) == (
+        times_loss(2.0, other_augmented),
+        other_augmented,
+    )
+    np.testing.assert_allclose(family.answered.shift, [0.0, 1.0, 0.0, 0.0])
+    (family,) = families(lambda w, x, c: c.delta @ w >= c.loss + 1 - c.of(x))
+    assert family.oracle is other_augmented
+    for oracle in (times_loss(1.5), times_loss(1.5, other_augmented), other_augmented):
+        again = pickle.loads(pickle.dumps(oracle))
+        assert again == oracle
+        assert again.base is oracle.base
+    assert times_loss(1.5).margin(2.0) == 3.0
+    asked = times_loss(1.5, other_augmented).question
+    assert asked == "argmax over y != gold of w.phi(y) + 1.5 loss(y)"
 
 
 def test_two_sides_ask_two_questions():
@@ -156,9 +168,7 @@ def test_two_sides_ask_two_questions():
 @pytest.mark.parametrize(
     ("rule", "message"),
     [
-        (lambda w, x, c: c.delta @ w >= c.loss + 1 - c.of(x), "even of gold"),
         (lambda w, x, c: c.delta @ w >= 1 - c.loss - c.of(x), r"-1 \* loss \+ 1 beside 1"),
-        (lambda w, x, c: c.delta @ w >= 2 * c.loss + 1 - c.of(x), "even of gold"),
         (lambda w, x, c: c.delta @ w >= c.margin - c.of(x), "name the oracle"),
         (lambda w, x, c: c.delta @ w <= c.loss, "from above"),
         (lambda w, x, c: c.delta @ w >= c.loss**2 - c.of(x), "not linear"),

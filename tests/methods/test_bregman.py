@@ -113,3 +113,33 @@ def test_structures_that_cannot_sum_are_refused():
     X, Y = so.datasets.make_alignments(2, mean_edges=6, seed=0)
     with pytest.raises(IncompatibleError, match="sum over its outputs"):
         run((X, Y, so.Matching().fitted(X, Y)), so.M3N(1.0))
+
+
+def test_no_lower_bound_is_taken_from_sums_that_are_rounding():
+    X, Y, structure, _ = small_chain(np.random.default_rng(3))
+    again = Bregman(structure, so.L1BallM3N(radius=0.1), so.DataSet.of(structure, X, Y), tol=0.0)
+    rng = np.random.default_rng(0)
+    direction, before = rng.normal(size=structure.n_features_), again._dual
+    again._now = again._at(again._now.w, 1e15 * direction, 1e15)
+    size = again.step_size
+    again._accept(0.0, 1.0)
+    assert again.step_size == size  # nor do steps grow there
+    again._mean.add(1.0, again._now.w, 0.0 * direction, 1e6)
+    again._conclude(again._averaged(), fell=False)
+    assert again._dual == before
+    again._now = again._at(again._now.w, direction, 1.0)
+    again._accept(0.0, 1.0)
+    assert again.step_size > size
+    again._mean.add(1.0, again._now.w, 0.0 * direction, 1.0)
+    again._conclude(again._averaged(), fell=False)
+    assert again._dual >= 1.0
+
+
+def test_a_small_l1_ball_is_bracketed():
+    X, Y, structure, _ = small_chain(np.random.default_rng(3))
+    ball = so.L1BallM3N(radius=0.05)
+    data = so.DataSet.of(structure, X, Y)
+    truth = so.CuttingPlane(structure, ball, data, tol=1e-6).solve().certificate
+    found = run((X, Y, structure), ball, tol=1e-4, max_iter=400).certificate
+    assert found.dual <= truth.primal + 1e-9
+    assert found.primal >= truth.dual - 1e-9

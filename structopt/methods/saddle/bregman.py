@@ -28,6 +28,13 @@ from structopt.run.limits import LimitOptions
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.structure import Structure
 
+_SHARP = 1e7
+"""Size of exponents above which steps grow no more: distributions are as good as corners there."""
+
+_SUMMED = 1e9
+"""Size of exponents up to which sums over outputs are known to some six digits; beyond, what their
+roundings give is no distribution any more, and no lower bound is taken from it."""
+
 
 class Point(NamedTuple):
     """Weights w, the distribution exp(a . phi + b loss) and its expectations."""
@@ -99,6 +106,8 @@ class Bregman(IteratedSaddle):
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         zero = np.zeros(data.n_features)
+        each = (np.abs(shard.base.data).max(initial=0.0) for shard in data.shards)
+        self._largest = float(max(each, default=0.0))
         self._now = self._at(self._form.nearest(zero), zero, 0.0)
         # twice the divergence of a corner from the centre: the squared length of the way to go
         spread = 2.0 * self._now.z.log_partition
@@ -141,6 +150,14 @@ class Bregman(IteratedSaddle):
         self._solving += time.perf_counter() - start
         return Point(w, a, b, Expected(features, loss, log_partition))
 
+    def _exponent(self) -> float:
+        """Return the size of what is exponentiated now: its rounding is that of probabilities."""
+        size = float(np.abs(self._now.a).max(initial=0.0))
+        return size * self._largest + float(self._now.b)
+
+    def _accept(self, r: float, most: float) -> None:
+        super()._accept(r if self._exponent() <= _SHARP else most, most)
+
     def _distance(self, point: Point, other: Point) -> float:
         """Return V: half the squared length of the way."""
         way = point.w - other.w
@@ -152,8 +169,9 @@ class Bregman(IteratedSaddle):
 
     def _conclude(self, mean: Averaged, *, fell: bool) -> None:
         """Raise the lower bound; set omega by the ways gone, and measure from here."""
-        self._raise(mean.pull, mean.loss)
-        self._raise(self._now.z.features, self._now.z.loss)
+        if self._exponent() <= _SUMMED:
+            self._raise(mean.pull, mean.loss)
+            self._raise(self._now.z.features, self._now.z.loss)
         far_w = float(np.linalg.norm(self._now.w - self._origin.w))
         far_z = float(np.sqrt(2.0 * self._now.divergence(self._origin)))
         if far_w > 0 and far_z > 0:

@@ -27,6 +27,7 @@ from structopt.arrays import Floats
 from structopt.backends.clarabel import Clarabel
 from structopt.engines.dataset import DataSet
 from structopt.errors import BackendError, IncompatibleError
+from structopt.master.ball import l1_radius
 from structopt.master.declare import RestrictedMaster
 from structopt.master.form import hinge_program
 from structopt.master.lagrangian import Lagrangian, Priced
@@ -34,6 +35,7 @@ from structopt.master.program import Program
 from structopt.master.value import ValueAt, value_at
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.rescue import verify
+from structopt.methods.subgradient.l1_ball import project_l1_ball
 from structopt.structures.base.oracles import loss_augmented
 
 
@@ -68,6 +70,10 @@ class SaddleForm:
     def _polyhedral(self) -> bool:
         return bool(self.program.A.shape[0])
 
+    @cached_property
+    def _l1_radius(self) -> float | None:
+        return l1_radius(self.program)
+
     # ------------------------------------------------------------------ the side of the weights
     def nearest(self, weights: Floats, metric: Floats | float = 1.0) -> Floats:
         """Return the point of W nearest to weights, distances measured as sum_j m_j (w - v)_j^2."""
@@ -75,6 +81,8 @@ class SaddleForm:
         inside = np.clip(weights, p.lb[p.weights], p.ub[p.weights])
         if not self._polyhedral:
             return inside
+        if np.ndim(metric) == 0 and self._l1_radius is not None:
+            return project_l1_ball(np.maximum(weights, p.lb[p.weights]), self._l1_radius).point
         scale = np.broadcast_to(np.asarray(metric, dtype=np.float64), weights.shape)
         unit = scale / scale.max()
         return self._minimise(unit, -unit * weights)[0]

@@ -17,7 +17,13 @@ from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.alignment_path import kernels
 from structopt.structures.alignment_path.inputs import Pairs
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    other_augmented,
+    worst,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
 from structopt.structures.lattice.inputs import Paths
@@ -84,8 +90,9 @@ class AlignmentPathShard(Shard):
             return self._compared(scores, self._found(scores, 1, *self._costs)[0])
         if oracle is worst:
             return self._compared(scores, self._found(Scores(*(-s for s in scores)), 1)[0])
-        if oracle is best_other:
-            two, _ = self._found(scores, 2)  # there are always two: a match, and none
+        if oracle in (best_other, other_augmented):
+            costs = () if oracle is best_other else self._costs
+            two, _ = self._found(scores, 2, *costs)  # there are always two: a match, and none
             mine = Paths(self.gold_ptr, self.gold)
             pairs = ((two.of(2 * i), two.of(2 * i + 1)) for i in range(self.n_examples))
             other = [b if np.array_equal(a, mine.of(i)) else a for i, (a, b) in enumerate(pairs)]

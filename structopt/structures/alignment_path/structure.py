@@ -80,7 +80,9 @@ class AlignmentPath(PackedStructure):
     """
 
     releases_gil: ClassVar[bool] = True
-    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
+    offers: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "argmin", "second_best", "second_augmented", "k_best"}
+    )
 
     symbols_: tuple[str, ...] | None
     n_inputs_: int

@@ -32,7 +32,13 @@ from structopt.structures.arborescence import (
 )
 from structopt.structures.arborescence.inputs import Sentences
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    other_augmented,
+    worst,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget, ranked
 
@@ -83,9 +89,10 @@ class ArborescenceShard(Shard):
             return self._decoded(scores, scores + self.cost)
         if oracle is worst:
             return self._decoded(scores, -scores)
-        if oracle is best_other:
+        if oracle in (best_other, other_augmented):
             given = (*self._graph, self.gold, self.single_root)
-            return self._compared(scores, *self._ways.best_other(scores, *given))
+            aim = scores if oracle is best_other else scores + self.cost
+            return self._compared(scores, *self._ways.best_other(aim, *given))
         raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:

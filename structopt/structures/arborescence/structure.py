@@ -75,7 +75,9 @@ class Arborescence(PackedStructure):
     """
 
     releases_gil: ClassVar[bool] = True
-    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
+    offers: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "argmin", "second_best", "second_augmented", "k_best"}
+    )
 
     def __init__(
         self,

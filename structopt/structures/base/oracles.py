@@ -27,6 +27,7 @@ __all__ = [  # public as so.oracles; rules find `times_loss` by themselves
     "loss_augmented",
     "nearest_reference",
     "nearest_to_best",
+    "other_augmented",
     "slack_rescaled",
     "worst",
     "worst_reference",
@@ -61,7 +62,9 @@ class Oracle:
     @property
     def base(self) -> Oracle:
         """The question that structures know."""
-        return self if self.kappa == 1.0 else loss_augmented
+        if self.kappa == 1.0:
+            return self
+        return other_augmented if self.needs == other_augmented.needs else loss_augmented
 
     def hinge(self, loss: Any, score: Any) -> Any:
         """Return ``margin - scale * score``, the slack that an answer asks for."""
@@ -71,7 +74,7 @@ class Oracle:
         return f"structopt.{self.name}"
 
     def __reduce__(self) -> Any:  # unpickled in a worker as the same object
-        return self.name if self.kappa == 1.0 else (times_loss, (self.kappa,))
+        return self.name if self.kappa == 1.0 else (times_loss, (self.kappa, self.base))
 
 
 def _same(loss: Any) -> Any:
@@ -93,6 +96,13 @@ def _minus_one(loss: Any) -> Any:
 loss_augmented = Oracle(
     "loss_augmented", "argmax", "argmax over all y of w.phi(y) + loss(y)", margin=_same, scale=_one
 )
+other_augmented = Oracle(
+    "other_augmented",
+    "second_augmented",
+    "argmax over y != gold of w.phi(y) + loss(y)",
+    margin=_same,
+    scale=_one,
+)
 
 
 @dataclass(frozen=True)
@@ -103,18 +113,18 @@ class _Times:
         return self.kappa * loss
 
 
-def times_loss(kappa: float) -> Oracle:
-    """Return the question for the margin ``kappa * loss``, kappa > 0.
+def times_loss(kappa: float, base: Oracle = loss_augmented) -> Oracle:
+    """Return the question for the margin ``kappa * loss``, kappa > 0, of all y or of all but gold.
 
     The y that maximises w.phi + kappa loss is that of (w / kappa).phi + loss: no structure has to
     know kappa (:func:`~structopt.structures.base.shard.asked`).
     """
     if kappa == 1.0:
-        return loss_augmented
+        return base
     return Oracle(
-        f"loss_augmented, {kappa:g} times the loss",
-        "argmax",
-        f"argmax over all y of w.phi(y) + {kappa:g} loss(y)",
+        f"{base.name}, {kappa:g} times the loss",
+        base.needs,
+        base.question.replace(" loss(y)", f" {kappa:g} loss(y)"),
         margin=_Times(kappa),
         scale=_one,
         kappa=kappa,

@@ -28,7 +28,7 @@ they are asked for, who overrides `joint_features` every oracle that is asked fo
 ...     def loss(self, y, other):
 ...         return float(list(y) != list(other))
 >>> sorted(Strict.offers - Strict().abilities()), Strict().overridden()
-(['argmax', 'slack_rescaled'], frozenset({'loss'}))
+(['argmax', 'second_augmented', 'slack_rescaled'], frozenset({'loss'}))
 >>> Strict().why_not("argmax")
 'Strict overrides loss() but inherits argmax(), which does not know of it: override argmax() too.'
 """
@@ -51,6 +51,7 @@ from structopt.structures.base.oracles import (
     Oracle,
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     worst,
 )
@@ -60,7 +61,10 @@ from structopt.structures.base.structure import ABILITIES, Structure, check_leng
 DECODERS = ("compiled", "networkx")
 WRITTEN = frozenset({"joint_features", "loss", "answer", *ABILITIES})
 """The methods that a user may write; whoever overrides one is asked through all of them."""
-NEEDS = {"loss": frozenset({"argmax", "slack_rescaled"}), "joint_features": frozenset(ABILITIES)}
+NEEDS = {
+    "loss": frozenset({"argmax", "slack_rescaled", "second_augmented"}),
+    "joint_features": frozenset(ABILITIES),
+}
 """Which abilities are wrong once a definition is overridden."""
 
 
@@ -135,6 +139,10 @@ class PackedStructure(Structure):
         if "k_best" in self.overridden() and not answered:
             return super().second_best(x, weights, gold)
         return self._one(best_other, x, weights, gold)
+
+    def second_augmented(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the best output other than gold with its loss added; None if there is no other."""
+        return self._one(other_augmented, x, weights, gold)
 
     @checked
     def k_best(self, x: Any, weights: Floats, k: Count) -> list[Any]:
@@ -218,7 +226,7 @@ class PackedStructure(Structure):
         self._check(oracle.needs)
         shard = self.pack(self.one(x), None if gold is None else [gold])
         answers = shard.ask(oracle, weights)
-        if oracle is best_other and not np.isfinite(answers.score[0]):
+        if oracle in (best_other, other_augmented) and not np.isfinite(answers.score[0]):
             return None
         return self._unpacked(shard, answers)[0]
 

@@ -34,13 +34,16 @@ from structopt.structures.base.oracles import (
     Oracle,
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     worst,
 )
 from structopt.structures.base.shard import Shard
 from structopt.structures.base.sketch import Sketch, plain_sketch
 
-ABILITIES = ("argmax", "argmin", "second_best", "k_best", "slack_rescaled", "marginals")
+ABILITIES = (
+    "argmax", "argmin", "second_best", "second_augmented", "k_best", "slack_rescaled", "marginals",
+)  # fmt: skip
 
 
 class Structure(Parameters):
@@ -101,6 +104,13 @@ class Structure(Parameters):
             raise self._lacks("second_best")
         others = (y for y in self.k_best(x, weights, 2) if self.loss(gold, y) > 0)
         return next(others, None)
+
+    def second_augmented(self, x: Any, weights: Floats, gold: Any) -> Any:
+        """Return the y other than gold that maximises ``w . phi(x, y) + loss(gold, y)``, or None.
+
+        Margins such as ``loss + 1``, which ask something even where the loss is 0, need it.
+        """
+        raise self._lacks("second_augmented")
 
     def k_best(self, x: Any, weights: Floats, k: int) -> list[Any]:
         """Return the k best outputs, best first (fewer if there are fewer)."""
@@ -233,6 +243,8 @@ class Structure(Parameters):
             return self.argmax(x, weights, gold=gold)
         if oracle is best_other:
             return self.second_best(x, weights, gold)
+        if oracle is other_augmented:
+            return self.second_augmented(x, weights, gold)
         if oracle is slack_rescaled:
             return self.slack_rescaled(x, weights, gold)
         if oracle is worst:

@@ -28,13 +28,14 @@ from structopt.arrays import Floats, Ints, Stacked
 from structopt.errors import IncompatibleError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.label_costs import by_label, gold_is_free, paid
+from structopt.structures.base.label_costs import augmented, by_label, gold_is_free, paid
 from structopt.structures.base.label_problem import LabelProblem
 from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     worst,
 )
@@ -128,8 +129,11 @@ class ChainShard(LabelledShard):
         ways, missing = decoders(chain_kernels, self.decoder), None
         if oracle is loss_augmented:
             labels = ways.viterbi(*self._augmented(scores), self.offsets, self.gold, self._flat)
-        elif oracle is best_other:
-            labels = ways.best_other(*scores, self.offsets, self.gold)
+        elif oracle in (best_other, other_augmented):
+            aim = scores
+            if oracle is other_augmented:
+                aim = scores._replace(unary=augmented(scores.unary, self.gold, self.cost))
+            labels = ways.best_other(*aim, self.offsets, self.gold)
             if self.n_labels == 1 or self.allowed is not None:
                 # where nothing but gold is possible, the answer is gold
                 missing = np.logical_and.reduceat(labels == self.gold, self.offsets[:-1])

@@ -199,7 +199,7 @@ def _may_follow(before: Any, tag: Any, scheme: str) -> bool:
 
 
 def _table(types: Any, kinds: str, scheme: str) -> dict[str | None, list[str | None]]:
-    scalar = hasattr(types, "nnz") or (np.ndim(types) == 0 and hasattr(types, "shape"))
+    scalar = hasattr(types, "nnz") or getattr(types, "shape", None) == ()
     if isinstance(types, str) or scalar or not isinstance(types, Iterable):
         raise InvalidInputError(f"types is {types!r}: give a list of types, such as [{types!r}].")
     tags: list[str | None] = ["O", *(f"{kind}-{type_}" for type_ in types for kind in kinds)]

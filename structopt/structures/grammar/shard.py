@@ -18,7 +18,13 @@ from structopt.arrays import Floats, Ints, check_weights
 from structopt.errors import InvalidInputError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    other_augmented,
+    worst,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
 from structopt.structures.grammar import kernels, marginals
@@ -126,13 +132,13 @@ class GrammarShard(Shard):
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every sentence."""
         scores = self._scores(weights)
+        costs = float(self.costs.extra), float(self.costs.missed)
         if oracle is loss_augmented:
-            costs = float(self.costs.extra), float(self.costs.missed)
             return self._compared(scores, self._trees(scores, 1, costs))
         if oracle is worst:
             return self._compared(scores, self._trees(_negated(scores), 1))
-        if oracle is best_other:
-            two = self._trees(scores, 2)
+        if oracle in (best_other, other_augmented):
+            two = self._trees(scores, 2, *(() if oracle is best_other else (costs,)))
             pairs = [(two.of(2 * i), two.of(2 * i + 1)) for i in range(self.n_examples)]
             mine = Paths(self.gold_ptr, self.gold)
             other = [b if np.array_equal(a, mine.of(i)) else a for i, (a, b) in enumerate(pairs)]

@@ -102,7 +102,9 @@ class Grammar(PackedStructure):
     """
 
     releases_gil: ClassVar[bool] = True
-    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
+    offers: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "argmin", "second_best", "second_augmented", "k_best"}
+    )
 
     rules_: tuple[Rule, ...]
     tags_: tuple[str, ...]

@@ -144,7 +144,10 @@ class GraphMatching(Structure):
         right = frozenset() if gold is None else as_edges(x, gold)
         w, found = check_weights(weights, self.n_features_), {}
         for edge in map(tuple, x.edges):
-            value = Fraction(float(_features(x, edge) @ w))
+            score = float(_features(x, edge) @ w)
+            if not np.isfinite(score):
+                raise InvalidInputError(f"The edge {edge} scores {score}: weights are too large.")
+            value = Fraction(score)
             if gold is not None:
                 value += Fraction(-float(costs.missed) if edge in right else float(costs.extra))
             found[edge] = value

@@ -28,7 +28,13 @@ from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.label_costs import paid
 from structopt.structures.base.labelled_shard import LabelledShard
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    other_augmented,
+    worst,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, decoders, ranked
 from structopt.structures.hierarchy import kernels
@@ -94,8 +100,10 @@ class HierarchyShard(LabelledShard):
             return self._decoded(scores, scores.augmented(self.gold, self.cost))
         if oracle is worst:
             return self._decoded(scores, scores.negated())
-        if oracle is best_other:
-            given = (*scores.masked(self.allowed), *self._shape(), self.offsets, self.gold)
+        if oracle in (best_other, other_augmented):
+            plain = oracle is best_other
+            aim = scores if plain else scores.augmented(self.gold, self.cost)
+            given = (*aim.masked(self.allowed), *self._shape(), self.offsets, self.gold)
             return self._compared(scores, *decoders(kernels, self.decoder).best_other(*given))
         raise self._unknown(oracle)
 

@@ -72,7 +72,7 @@ class Hierarchy(LabelledStructure):
 
     releases_gil: ClassVar[bool] = True
     offers: ClassVar[frozenset[str]] = frozenset(
-        {"argmax", "argmin", "second_best", "k_best", "marginals"}
+        {"argmax", "argmin", "second_best", "second_augmented", "k_best", "marginals"}
     )
 
     n_inputs_: int

@@ -20,7 +20,13 @@ import numpy as np
 from structopt.arrays import Floats, Ints, check_weights
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    other_augmented,
+    worst,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, decoders, forget
 from structopt.structures.lattice import kernels, marginals
@@ -59,9 +65,10 @@ class LatticeShard(Shard):
             return self._best(score, score + self._added)
         if oracle is worst:
             return self._best(score, -score)
-        if oracle is best_other:
+        if oracle in (best_other, other_augmented):
             given = (*self.lattices.layout, *self._trie)
-            found = Paths(*decoders(kernels, self.decoder).best_outside(score, *given))
+            aim = score if oracle is best_other else score + self._added
+            found = Paths(*decoders(kernels, self.decoder).best_outside(aim, *given))
             return self._compared(score, found, np.diff(found.ptr) == 0)
         raise self._unknown(oracle)
 

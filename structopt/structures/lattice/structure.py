@@ -77,7 +77,9 @@ class Lattice(PackedStructure):
     """
 
     releases_gil: ClassVar[bool] = True
-    offers: ClassVar[frozenset[str]] = frozenset({"argmax", "argmin", "second_best", "k_best"})
+    offers: ClassVar[frozenset[str]] = frozenset(
+        {"argmax", "argmin", "second_best", "second_augmented", "k_best"}
+    )
 
     names_: tuple[str, ...] | None
 

@@ -26,6 +26,7 @@ from structopt.structures.base.oracles import (
     Oracle,
     best_other,
     loss_augmented,
+    other_augmented,
     slack_rescaled,
     worst,
 )
@@ -79,6 +80,9 @@ class MulticlassShard(LabelledShard):
         scores, every = unary, np.arange(self.n_examples)
         if oracle is best_other:
             value = scores.copy()
+            value[every, self.gold] = -np.inf
+        elif oracle is other_augmented:
+            value = scores + self._table()
             value[every, self.gold] = -np.inf
         elif oracle is slack_rescaled:
             gold_score = scores[every, self.gold]

@@ -18,7 +18,13 @@ from structopt.structures.base.expectations import Expected
 from structopt.structures.base.input_rows import InputRows
 from structopt.structures.base.label_costs import augmented, paid, table
 from structopt.structures.base.labelled_shard import LabelledShard
-from structopt.structures.base.oracles import Oracle, best_other, loss_augmented, worst
+from structopt.structures.base.oracles import (
+    Oracle,
+    best_other,
+    loss_augmented,
+    other_augmented,
+    worst,
+)
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, decoders, no_output, ranked
 from structopt.structures.chain import kernels as chain_kernels
@@ -74,9 +80,11 @@ class SecondOrderShard(LabelledShard):
             return self._compared(scores, self._best(scores._replace(unary=raised)))
         if oracle is worst:
             return self._compared(scores, self._best(scores.negated()))
-        if oracle is best_other:
-            ways = decoders(kernels, self.decoder)
-            labels = np.asarray(ways.best_other(*scores, self.offsets, self.gold))
+        if oracle in (best_other, other_augmented):
+            ways, aim = decoders(kernels, self.decoder), scores
+            if oracle is other_augmented:
+                aim = scores._replace(unary=augmented(scores.unary, self.gold, self.cost))
+            labels = np.asarray(ways.best_other(*aim, self.offsets, self.gold))
             # where nothing but gold is possible, the answer is gold
             none = np.logical_and.reduceat(labels == self.gold, self.offsets[:-1])
             return self._compared(scores, labels, none)

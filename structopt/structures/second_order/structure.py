@@ -57,7 +57,7 @@ class SecondOrderChain(LabelSequences):
     """
 
     offers: ClassVar[frozenset[str]] = frozenset(
-        {"argmax", "argmin", "second_best", "k_best", "marginals"}
+        {"argmax", "argmin", "second_best", "second_augmented", "k_best", "marginals"}
     )
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> SecondOrderShard:

@@ -18,7 +18,7 @@ class SetStructure(PackedStructure):
     """Base of the structures whose output is a set, out of items that an example has."""
 
     cost: Any
-    offers: ClassVar[frozenset[str]] = frozenset(ABILITIES) - {"marginals"}
+    offers: ClassVar[frozenset[str]] = frozenset(ABILITIES) - {"marginals", "second_augmented"}
 
     def _measure(self) -> Any:
         """Return the loss that has tables; one with an oracle of its own needs none."""

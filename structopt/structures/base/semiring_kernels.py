@@ -48,3 +48,10 @@ def log_sum(values):
     for v in values:
         total += np.exp(v - top)
     return top + np.log(total)
+
+
+@njit(cache=True, nogil=True)
+def log_add(a, b):
+    if a < b:
+        a, b = b, a
+    return a if b == -np.inf else a + np.log1p(np.exp(b - a))

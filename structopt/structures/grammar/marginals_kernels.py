@@ -6,14 +6,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from structopt.structures.base.semiring_kernels import log_add
 from structopt.structures.grammar.kernels import bonus_of, span_number
-
-
-@njit(cache=True, nogil=True)
-def log_add(a, b):
-    if a < b:
-        a, b = b, a
-    return a if b == -np.inf else a + np.log1p(np.exp(b - a))
 
 
 @njit(cache=True, nogil=True)

@@ -9,17 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from structopt.structures.base.semiring_kernels import log_sum
+from structopt.structures.base.semiring_kernels import log_add, log_sum
 from structopt.structures.chain.kernels import longest
 from structopt.structures.chain.marginals_kernels import log_product
 from structopt.structures.segments.kernels import segment_scores
-
-
-@njit(cache=True, nogil=True)
-def log_add(a, b):
-    if a < b:
-        a, b = b, a
-    return a if b == -np.inf else a + np.log1p(np.exp(b - a))
 
 
 @njit(cache=True, nogil=True)

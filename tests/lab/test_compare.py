@@ -6,6 +6,7 @@ import json
 import math
 import os
 import signal
+import sys
 import threading
 import time
 from contextlib import redirect_stdout
@@ -19,7 +20,12 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.cli import commands as cli
-from structopt.errors import FileFormatError, InvalidInputError, MissingDataError
+from structopt.errors import (
+    FileFormatError,
+    InvalidInputError,
+    MissingDataError,
+    OutOfTimeError,
+)
 from structopt.lab.compare import stats
 from structopt.lab.compare.cases import DATA, MASTERS
 from structopt.lab.compare.check import judged
@@ -30,7 +36,8 @@ from structopt.lab.compare.programmes import digest, of_cvxpy, programme, read
 from structopt.lab.compare.sets import gathered, recorded, training
 from structopt.lab.compare.solvers import Answer, named
 from structopt.lab.compare.tables import LIMITATIONS, remarks, tables
-from structopt.lab.harness.isolated import isolated
+from structopt.lab.harness.isolated import Ended, isolated
+from structopt.lab.harness.process import alone
 from structopt.lab.harness.store import FILE
 
 
@@ -95,6 +102,20 @@ def test_a_job_ends_by_itself_or_is_ended():
     assert eaten.how == "out of memory"
     crashed = isolated(lambda: os.kill(os.getpid(), signal.SIGSEGV), seconds=20.0)
     assert (crashed.how, crashed.message) == ("crashed", "its process ended with SIGSEGV")
+
+
+def test_a_process_of_a_job_that_is_out_of_cpu_time_is_not_a_failure(tmp_path, monkeypatch):
+    kill = "import os, signal\nos.kill(os.getpid(), signal.SIGXCPU)\n"
+    (tmp_path / "endless.py").write_text(kill, encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    with pytest.raises(OutOfTimeError, match="endless was out of CPU time"):
+        alone("endless")
+
+    def late():
+        raise OutOfTimeError("enough")
+
+    assert isolated(late, seconds=20.0) == Ended("out of time", message="enough")
 
 
 # ---------------------------------------------------------------------- the check

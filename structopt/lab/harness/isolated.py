@@ -27,6 +27,7 @@ from typing import Any, Literal
 
 import cloudpickle
 
+from structopt.errors import OutOfTimeError
 from structopt.lab.harness.measure import PATIENCE
 from structopt.lab.harness.process import THREADS
 
@@ -120,6 +121,8 @@ def _work(job: bytes, answer: Any, seconds: float, memory: float | None) -> None
         sent = cloudpickle.dumps(ended)
     except MemoryError:
         sent = cloudpickle.dumps(("out of memory", None, f"more than {memory} GiB"))
+    except OutOfTimeError as error:  # of a process that the job started
+        sent = cloudpickle.dumps(("out of time", None, str(error)))
     except Exception as error:
         sent = cloudpickle.dumps(("error", None, f"{type(error).__name__}: {error}"))
     answer.send_bytes(sent)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from structopt import errors
-from structopt.errors import StructoptError
+from structopt.errors import OutOfTimeError, StructoptError
 
 # Set before the process starts: libraries read them when they are loaded.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -21,6 +22,8 @@ def alone(module: str, *arguments: str) -> dict[str, Any]:
 
     Raises
     ------
+    OutOfTimeError
+        The limit on its CPU time ended it.
     StructoptError
         The process failed, or answered with an ``error`` of this library and its ``message``:
         then of that type.
@@ -30,6 +33,8 @@ def alone(module: str, *arguments: str) -> dict[str, Any]:
         env=os.environ | dict.fromkeys(THREADS, "1"),
         capture_output=True, text=True, check=False,
     )  # fmt: skip
+    if done.returncode == -signal.SIGXCPU:
+        raise OutOfTimeError(f"The process of {module} was out of CPU time.")
     lines = done.stdout.strip().splitlines()
     if done.returncode or not lines:
         said = (done.stderr.strip().splitlines() or ["nothing"])[-1]

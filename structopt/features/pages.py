@@ -100,8 +100,8 @@ class PageFeatures:
 
     def fit(self, pages: Sequence[Sequence[PageNode]]) -> Self:
         """Learn which features there are."""
-        if hasattr(pages, "nnz"):
-            raise InvalidInputError("pages is a sparse matrix: give a list of pages.")
+        if hasattr(pages, "nnz") or hasattr(pages, "iloc"):
+            raise InvalidInputError(f"pages is a {type(pages).__name__}: give a list of pages.")
         for i in range(count(pages, "pages")):
             count(pages[i], f"Page {i}")
         counts = Counter(n for page in pages for names in node_features(page) for n in names)

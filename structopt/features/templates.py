@@ -70,7 +70,8 @@ class Template(NamedTuple):
 
 def parse_templates(templates: Sequence[str]) -> list[Template]:
     """Return templates read from their text; ranges become one template each."""
-    listed = isinstance(templates, Iterable) and not isinstance(templates, str)
+    scalar = getattr(templates, "shape", None) == () or hasattr(templates, "nnz")
+    listed = isinstance(templates, Iterable) and not isinstance(templates, str) and not scalar
     if not listed or not all(isinstance(given, str) for given in templates):
         raise InvalidInputError(f"templates is {templates!r}: give a list of texts.")
     found: list[Template] = []

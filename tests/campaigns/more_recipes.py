@@ -73,8 +73,7 @@ def _structures():
             yield f"{entry.name}: loss", fitted.loss, {"y": first, "other": first}
         for ability in sorted(fitted.abilities() - {"marginals", "references"}):
             given = {"x": X[0], "weights": zero}
-            more = {"argmax": "gold", "second_best": "gold", "slack_rescaled": "gold"}
-            if ability in more:
+            if ability in ("argmax", "second_best", "second_augmented", "slack_rescaled"):
                 given["gold"] = first
             if ability == "k_best":
                 given["k"] = 2

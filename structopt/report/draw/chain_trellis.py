@@ -158,7 +158,8 @@ def _scores(structure: Any, x: Any, weights: Floats) -> tuple[Floats, Floats, li
     return local, step, labels
 
 
-def _codes(gold: Sequence[Any], labels: list[Any], length: int) -> Any:
-    if len(gold) != length or any(y not in labels for y in gold):
+def _codes(gold: Any, labels: list[Any], length: int) -> Any:
+    listed = gold.tolist() if isinstance(gold, np.ndarray) else list(gold)
+    if len(listed) != length or any(y not in labels for y in listed):
         raise InvalidInputError(f"gold must be {length} of the labels {labels}; got {gold!r}.")
-    return np.array([labels.index(y) for y in gold])
+    return np.array([labels.index(y) for y in listed])

@@ -26,7 +26,7 @@ from typing import Any, ClassVar, Self
 import networkx as nx
 import numpy as np
 
-from structopt.arrays import Floats, check_weights
+from structopt.arrays import Floats, as_floats, check_weights
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.relaxation import Relaxation
@@ -96,6 +96,7 @@ class GraphMatching(Structure):
     # ------------------------------------------------------------------ one example
     def joint_features(self, x: Any, y: Any) -> Floats:
         """Return the sum of the chosen edges' features."""
+        _check_graph(x)
         rows = {edge: _features(x, edge) for edge in map(tuple, x.edges)}
         width = {len(row) for row in rows.values()}
         if len(width) > 1:
@@ -140,6 +141,7 @@ class GraphMatching(Structure):
 
     def _values(self, x: Any, weights: Floats, gold: Any = None) -> dict[Edge, Fraction]:
         """Return what every edge adds, exactly: its score, and its loss given gold."""
+        _check_graph(x)
         costs = PartCosts.given(self.cost)
         right = frozenset() if gold is None else as_edges(x, gold)
         w, found = check_weights(weights, self.n_features_), {}
@@ -181,8 +183,14 @@ def as_edges(x: Any, y: Iterable[Any]) -> Edges:
     """Return an output with its edges as the graph lists them."""
     listed = {frozenset(edge): tuple(edge) for edge in x.edges}
     chosen = []
+    scalar = getattr(y, "shape", None) == () or hasattr(y, "nnz")
+    if not isinstance(y, Iterable) or isinstance(y, type) or scalar:
+        raise InvalidInputError(f"{y!r} is no set of edges: give pairs of nodes.")
     for edge in y:
-        found = listed.get(frozenset(edge)) if isinstance(edge, Iterable) else None
+        try:
+            found = listed.get(frozenset(edge))
+        except TypeError:  # what is no pair, or of what has no hash
+            found = None
         if found is None:
             raise InvalidInputError(f"{edge!r} is no edge of the graph.")
         chosen.append(found)
@@ -190,14 +198,17 @@ def as_edges(x: Any, y: Iterable[Any]) -> Edges:
 
 
 def _unordered(y: Iterable[Any]) -> frozenset[frozenset[Any]]:
-    return frozenset(frozenset(edge) for edge in y)
+    try:
+        return frozenset(frozenset(edge) for edge in y)
+    except TypeError:
+        raise InvalidInputError(f"{y!r} is no set of edges: give pairs of nodes.") from None
 
 
 def _features(x: Any, edge: Edge) -> Floats:
     return np.atleast_1d(np.asarray(x.edges[edge]["features"], dtype=np.float64)).ravel()
 
 
-def _check_graph(x: Any, i: int) -> None:
+def _check_graph(x: Any, i: int = 0) -> None:
     """Refuse what is no graph with features on its edges."""
     if not isinstance(x, nx.Graph) or x.is_directed() or x.is_multigraph():
         raise InvalidInputError(
@@ -208,7 +219,7 @@ def _check_graph(x: Any, i: int) -> None:
         raise InvalidInputError(f"The graph of example {i} has a loop.", example=i)
     for edge, given in x.edges.items():
         row = given.get("features")
-        if row is None or not np.all(np.isfinite(np.asarray(row, dtype=np.float64))):
+        if row is None or not np.all(np.isfinite(as_floats(row, f"features of edge {edge}"))):
             raise InvalidInputError(
                 f"Edge {edge} of example {i} needs finite numbers as its attribute 'features'.",
                 example=i,

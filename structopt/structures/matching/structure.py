@@ -202,4 +202,4 @@ class Matching(PackedStructure):
 def _has_edges(x: Any) -> bool:
     edges: Any = getattr(x, "edges", None)
     sized = hasattr(edges, "__len__") and getattr(edges, "shape", None) != ()
-    return len(edges) > 0 if sized else True
+    return len(edges) > 0 if sized and not hasattr(edges, "nnz") else True

@@ -113,6 +113,7 @@ class BooleanProgram(PackedStructure):
 
     def pack(self, X: Sequence[Any], Y: Sequence[Any] | None, start: int = 0) -> ProgramShard:
         """Compile every example once; refuse gold outputs that break their constraints."""
+        listed = [] if Y is None else list(Y)  # a frame is not read by position
         programs, features, golds, known, added = [], [], [], [], []
         for i, x in enumerate(X):
             matrix = self._features(x, start + i)
@@ -120,7 +121,7 @@ class BooleanProgram(PackedStructure):
             gold = np.zeros(matrix.shape[0], dtype=bool)
             open_ = np.zeros(matrix.shape[0], dtype=bool)
             if Y is not None:
-                gold, open_ = _parted(Y[i], len(gold), start + i)
+                gold, open_ = _parted(listed[i], len(gold), start + i)
                 if not open_.any() and not program.contains(gold.astype(np.float64)):
                     raise InfeasibleError(
                         f"The gold output of example {start + i} breaks its constraints: correct "

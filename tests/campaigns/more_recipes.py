@@ -413,6 +413,22 @@ def _others():
         lambda X, **o: so.PerToken(**o).fit_transform(X),
         {"X": X, "transformer": so.KernelMap(max_rank=2)},
     )
+    yield (
+        "WordAligner",
+        lambda left, right, **o: so.WordAligner(**o).fit(left, right).predict(left, right),
+        {"left": words, "right": words, "model": "ibm1", "iterations": 2, "null": 0.2},
+    )
+    yield (
+        "BeamSearch",
+        lambda X, Y, **o: so.BeamSearch(**o).fitted(X, Y).encode(X, Y),
+        {"X": [np.eye(2)] * 2, "Y": [(0, 1), (1, 1)], "width": 2, "labels": (0, 1)},
+    )
+    yield (
+        "StructuredCRF",
+        lambda X, Y, **o: so.StructuredCRF(**o).fit(X, Y).predict(X),
+        {"structure": so.Chain(), "X": [np.eye(2)] * 2, "Y": ["ab", "ba"], "C2": 1.0, "C1": 0.0,
+         "max_iter": 5, "tol": 1e-5},
+    )  # fmt: skip
     one = Sentence(
         ["it", "works"], ["it", "work"], ["PRON", "VERB"], ["P", "V"], [2, 0], ["nsubj", "root"]
     )

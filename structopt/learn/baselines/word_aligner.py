@@ -224,14 +224,21 @@ def intersected(forward: Sequence[Links], backward: Sequence[Links]) -> list[Lin
 
 def _pairs(left: Sentences, right: Sentences) -> list[tuple[Sequence[str], Sequence[str]]]:
     """Return sentence pairs, or say which is none."""
+    for name, given in (("left", left), ("right", right)):
+        if not isinstance(given, list | tuple):
+            raise InvalidInputError(
+                f"{name} is a {type(given).__name__}: give a list of sentences."
+            )
     if len(left) != len(right):
         raise InvalidInputError(
             f"left and right have {len(left)} and {len(right)} sentences: give equally many."
         )
     both = list(zip(left, right, strict=True))
     for k, (e, f) in enumerate(both):
-        if isinstance(e, str) or isinstance(f, str):
-            raise InvalidInputError(f"Sentence pair {k} is text: give lists of words.", example=k)
+        if not all(isinstance(side, list | tuple) for side in (e, f)):
+            raise InvalidInputError(f"Sentence pair {k}: give lists of words.", example=k)
+        if not all(isinstance(word, str) for side in (e, f) for word in side):
+            raise InvalidInputError(f"Sentence pair {k} holds what is no word.", example=k)
         if not len(e) or not len(f):
             raise InvalidInputError(f"Sentence pair {k} has an empty side.", example=k)
     return both

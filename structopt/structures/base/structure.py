@@ -24,6 +24,7 @@ from collections.abc import Sequence, Sized
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, count
 from structopt.errors import IncompatibleError, InvalidInputError
@@ -207,6 +208,7 @@ class Structure(Parameters):
         ``given`` has an entry for each example (:mod:`structopt.structures.base.given`), None where
         nothing is given; a structure of your own answers it by its :meth:`complete`.
         """
+        X = sp.csr_array(X) if sp.issparse(X) else X
         if given is None:
             found = [self.argmax(x, weights) for x in (X if count(X) else ())]
         else:

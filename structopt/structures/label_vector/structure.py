@@ -82,6 +82,8 @@ class LabelVector(LabelledStructure):
     def fitted(self, X: Any, Y: Any) -> Self:
         """Return a copy that knows the labels, their weights and the dimensions."""
         check_lengths(X, Y)
+        if hasattr(X, "columns"):
+            raise InvalidInputError("X is a table: give a matrix (components, inputs) an example.")
         shape = as_floats(X[0], "The input of example 0").shape
         if len(shape) != 2 or 0 in shape:
             raise InvalidInputError(

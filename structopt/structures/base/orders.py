@@ -105,7 +105,7 @@ def as_order(y: Any, n: int, example: int | None = None) -> Ints:
     where = "An output" if example is None else f"The output of example {example}"
     try:
         items = np.asarray(list(y))
-    except TypeError:
+    except (TypeError, ValueError):
         items = np.zeros(0)
     if (items.dtype.kind not in "iu" and n) or not np.array_equal(np.sort(items), np.arange(n)):
         raise InvalidInputError(

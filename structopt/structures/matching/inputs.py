@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import networkx as nx
@@ -281,7 +282,8 @@ def _checked_edges(
     edges: Ints = given.astype(np.int64)
     least = (int(edges[:, 0].max(initial=-1)) + 1, int(edges[:, 1].max(initial=-1)) + 1)
     shape = least if x.shape is None else x.shape
-    if len(as_whole := [n for n in np.ravel(shape).tolist() if isinstance(n, int)]) != 2:
+    told = np.array(shape, dtype=object).ravel().tolist()
+    if len(as_whole := [int(n) for n in told if isinstance(n, Integral)]) != 2:
         raise InvalidInputError(
             f"{where}: shape is {x.shape!r}; give (left nodes, right nodes).", example=example
         )

@@ -149,7 +149,7 @@ def test_layout_names_and_copies():
     shard = pickle.loads(pickle.dumps(mine.encode(X, Y)))
     assert shard.ask(so.loss_augmented, np.zeros(mine.n_features_)).loss.tolist() == [2.0]
     others = {"argmin", "second_best", "k_best", "slack_rescaled", "marginals"}
-    assert mine.abilities() == {"argmax"} | others
+    assert mine.abilities() == {"argmax", "second_augmented"} | others
 
 
 def test_dense_and_sparse_tokens_give_the_same_answers():

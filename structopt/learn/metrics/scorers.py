@@ -1,7 +1,7 @@
 """Metrics by name, as scikit-learn's model selection takes them.
 
 >>> sorted(SCORES)[:4]
-['alignment_error_rate', 'iou', 'labelled_attachment', 'parse_f1']
+['alignment_error_rate', 'bleu', 'iou', 'labelled_attachment']
 >>> scorer("span_f1", average="macro")
 scorer('span_f1', average='macro')
 """

@@ -65,7 +65,8 @@ class References(Structure):
             fitted.n_features_ = fitted.structure.n_features_
             return fitted
         for i, references in enumerate(Y):
-            if isinstance(references, str) or len(references) == 0:
+            sized = hasattr(references, "__len__") and not isinstance(references, str)
+            if not sized or len(references) == 0:
                 raise InvalidInputError(
                     f"Example {i} has no list of references: give at least one good output, as "
                     "[y] or [y1, y2, ...].",

@@ -169,6 +169,10 @@ def test_bad_input_is_refused():
     with pytest.raises(InvalidInputError, match="size is 0"):
         so.Subset(size=0).fitted(X, Y)
     two = so.Subset(size=2).fitted(X, Y)
+    forged = so.Subset(size=2).fitted(X, Y)
+    forged.size = -3  # as a model file may say
+    with pytest.raises(InvalidInputError, match="size is -3"):
+        forged.predict(X, np.ones(3))
     with pytest.raises(InfeasibleError, match="No output of example 0 agrees"):
         two.predict(X, np.ones(3), given=[[1, 1, 1]])
     rows = np.eye(2)

@@ -70,8 +70,7 @@ class Subset(SetStructure):
         """Return a copy that knows the dimension."""
         check_lengths(X, Y)
         self._check_table()
-        if self.size is not None and (int(self.size) != self.size or self.size < 1):
-            raise InvalidInputError(f"size is {self.size!r}: give an integer >= 1, or None.")
+        self._check_size(None)
         fitted = copy.copy(self)
         whole = sp.issparse(X) or hasattr(X, "columns")  # is told that it is no list
         fitted.n_features_ = int(stack_sequences(X if whole else [X[0]]).matrix.shape[1])
@@ -122,8 +121,11 @@ class Subset(SetStructure):
         return [(name, "item") for name in names]
 
     # ------------------------------------------------------------------ inside
-    def _check_size(self, sizes: Ints, start: int) -> None:
-        if self.size is not None and sizes.min() < self.size:
+    def _check_size(self, sizes: Ints | None, start: int = 0) -> None:
+        """Refuse a size that is none, as fitted and as read from a file, or that examples lack."""
+        if self.size is not None and (int(self.size) != self.size or self.size < 1):
+            raise InvalidInputError(f"size is {self.size!r}: give an integer >= 1, or None.")
+        if self.size is not None and sizes is not None and sizes.min() < self.size:
             i = start + int(np.argmin(sizes))
             raise InvalidInputError(
                 f"Example {i} has {sizes.min()} items, fewer than size={self.size}.", example=i

@@ -78,6 +78,7 @@ class GraphMatching(Structure):
     def encode(self, X: Sequence[Any], Y: Sequence[Any], *, start: int = 0) -> Shard:
         """Encode examples; refuse gold that is no matching of its graph."""
         check_lengths(X, Y)
+        whole = []
         for i, (x, y) in enumerate(zip(X, Y, strict=True), start):
             _check_graph(x, i)
             try:
@@ -90,7 +91,7 @@ class GraphMatching(Structure):
                     f"The output of example {i} has a node in two edges: {sorted(chosen)}.",
                     example=i,
                 )
-        whole = [as_edges(x, y) for x, y in zip(X, Y, strict=True)]
+            whole.append(chosen)
         return _GraphMatchingShard(self, X, whole, start)
 
     # ------------------------------------------------------------------ one example

@@ -31,11 +31,15 @@ STRUCTURES = [
     "hierarchy",
     "arborescence",
     "lattice",
+    "grammar",
+    "alignment_path",
     "matching",
+    "graph_matching",
     "cut",
     "markov_net",
     "label_vector",
     "program",
+    "decision",
     "ranking",
     "subset",
     "multi_label",
@@ -80,8 +84,12 @@ def test_a_structure_imports_only_structures_before_it():
     assert not list(upward(STRUCTURES, 2))
 
 
+def folders(path):
+    return {p.name for p in path.iterdir() if p.is_dir() and p.name != "__pycache__"}
+
+
 def test_every_file_has_a_room():
-    rooms = {p.name for p in PACKAGE.iterdir() if p.is_dir() and p.name != "__pycache__"}
-    assert rooms == set(ROOMS)
+    assert folders(PACKAGE) == set(ROOMS)
+    assert folders(PACKAGE / "structures") == set(STRUCTURES)
     root = {p.name for p in PACKAGE.iterdir() if p.suffix in (".py", ".pyi")}
     assert root == {"__init__.py", "__init__.pyi", "__main__.py", *(f"{n}.py" for n in ROOT)}

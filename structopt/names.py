@@ -11,6 +11,7 @@ its file, and add its line here (``tests/contracts/test_names.py`` writes what t
 
 from __future__ import annotations
 
+import difflib
 import importlib
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -222,6 +223,9 @@ MODULES = {
 }
 """Public modules whose home is deeper than their name."""
 
+HIDDEN = {"loss": "losses", "drawing": "draw", "decisions": "decisions"}
+"""Kinds whose names are public in a module of their own."""
+
 RENAMED = {
     "Cut": "GraphCut",
     "Extragradient": "ExtragradientSolver",
@@ -238,8 +242,7 @@ RENAMED = {
 
 
 def _by_name() -> dict[str, Name]:
-    hidden = ("loss", "drawing", "decisions")  # public in a module of their own
-    return {entry.name: entry for entry in NAMES if entry.kind not in hidden}
+    return {entry.name: entry for entry in NAMES if entry.kind not in HIDDEN}
 
 
 def of_kind(*kinds: str) -> list[Name]:
@@ -279,7 +282,22 @@ def load(name: str) -> Any:
         return importlib.import_module(f"structopt.{MODULES[name]}")
     if name in RENAMED:
         raise AttributeError(f"structopt.{name} is now structopt.{RENAMED[name]}.")
-    raise AttributeError(f"module 'structopt' has no attribute {name!r}")
+    raise AttributeError(f"module 'structopt' has no attribute {name!r}{_near(name)}")
+
+
+def _near(name: str) -> str:
+    """Return where a name may be that is not public here.
+
+    >>> _near("StructoptError"), _near("Hamming"), _near("Chian")
+    ('; it is structopt.errors.StructoptError', '; it is structopt.losses.Hamming', '; did you mean Chain?')
+    """
+    if name.endswith("Error") and hasattr(importlib.import_module("structopt.errors"), name):
+        return f"; it is structopt.errors.{name}"
+    homes = {e.name: HIDDEN[e.kind] for e in NAMES if e.kind in HIDDEN}
+    if name in homes:
+        return f"; it is structopt.{homes[name]}.{name}"
+    close = difflib.get_close_matches(name, public(), n=1)
+    return f"; did you mean {close[0]}?" if close else ""
 
 
 def public() -> list[str]:

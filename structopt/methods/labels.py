@@ -74,7 +74,7 @@ class Labels:
         for shard in data.shards:
             problem = shard.label_problem(oracle)
             if problem is None:
-                return f"{type(shard).__name__.removesuffix('Shard')} has no labels of rows"
+                return f"the outputs of {shard.name()} are not labels of rows"
             problems.append(problem)
         given = problems[0] if len(problems) == 1 else LabelProblem.stacked(problems)
         if given.rows.nnz >= _MOST:

@@ -31,6 +31,10 @@ class ExampleShard(Shard):
         self.X = [X[[i]] for i in range(X.shape[0])] if sp.issparse(X) else X
         self.n_examples = len(Y)
 
+    def name(self) -> str:
+        """Return what the structure is called."""
+        return type(self.structure).__name__
+
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` example by example."""
         answer = self.structure.answer

@@ -126,7 +126,7 @@ class Shard(ABC):
         ``held`` is what the structure's `held` makes of what users give. With the outputs: which
         examples have none.
         """
-        raise IncompatibleError(f"{self._name()} cannot be held to parts that are given.")
+        raise IncompatibleError(f"{self.name()} cannot be held to parts that are given.")
 
     # ------------------------------------------------------------------ what online methods ask
     def argmax(self, weights: Floats) -> Answers:
@@ -204,7 +204,7 @@ class Shard(ABC):
         raise self._fixed("labelled by a model")
 
     def _fixed(self, what: str) -> IncompatibleError:
-        return IncompatibleError(f"Examples of {self._name()} cannot be {what} yet.")
+        return IncompatibleError(f"Examples of {self.name()} cannot be {what} yet.")
 
     def label_problem(self, oracle: Oracle) -> LabelProblem | None:
         """Return the examples as labels of rows, with the oracle's margins, where they are that."""
@@ -218,7 +218,7 @@ class Shard(ABC):
         """Return the examples' outputs as one polytope that can be projected on."""
         sums = type(self).expected is not Shard.expected
         raise IncompatibleError(
-            f"{self._name()} gives no relaxation (its outputs as a polytope that can be projected "
+            f"{self.name()} gives no relaxation (its outputs as a polytope that can be projected "
             "on), which the saddle-point method needs: use "
             + ("'bregman', by its sums over outputs, or " if sums else "the method ")
             + "'cutting-plane'."
@@ -227,7 +227,7 @@ class Shard(ABC):
     def expected(self, weights: Floats, loss_weight: float, cost: Floats) -> Expected:
         """Return expectations under exp(w . phi + loss_weight * loss), weighted by cost."""
         raise IncompatibleError(
-            f"{self._name()} cannot sum over its outputs (sum-product), which the method "
+            f"{self.name()} cannot sum over its outputs (sum-product), which the method "
             "'bregman' needs: use the method 'cutting-plane'."
         )
 
@@ -238,9 +238,10 @@ class Shard(ABC):
         )
 
     def _unknown(self, oracle: Oracle) -> IncompatibleError:
-        return IncompatibleError(f"{self._name()} does not know the oracle {oracle.name!r}.")
+        return IncompatibleError(f"{self.name()} does not know the oracle {oracle.name!r}.")
 
-    def _name(self) -> str:
+    def name(self) -> str:
+        """Return what its structure is called in messages."""
         return type(self).__name__.removesuffix("Shard")
 
     def content(self) -> Iterator[Any]:

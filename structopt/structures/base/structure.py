@@ -45,6 +45,15 @@ from structopt.structures.base.sketch import Sketch, plain_sketch
 ABILITIES = (
     "argmax", "argmin", "second_best", "second_augmented", "k_best", "slack_rescaled", "marginals",
 )  # fmt: skip
+ADVICE = {
+    "argmin": "Define argmin(x, weights), or take a formulation without bounds, such as StructSVM.",
+    "second_best": "Define second_best(x, weights, gold) or k_best(x, weights, k), or take a "
+    "formulation with loss-rescaled margins, such as M3N.",
+    "second_augmented": "Define second_augmented(x, weights, gold), or take margins that are a "
+    "multiple of the loss.",
+    "slack_rescaled": "Define slack_rescaled(x, weights, gold), or take rescale='margin'.",
+}
+"""What to do where an ability is missing."""
 
 
 class Structure(Parameters):
@@ -134,8 +143,8 @@ class Structure(Parameters):
         return frozenset(mine | ({"second_best"} if "k_best" in mine else set()))
 
     def why_not(self, ability: str) -> str:
-        """Return a sentence on why an ability is missing, where there is more to say."""
-        return ""
+        """Return a sentence on why an ability is missing, or on what to do about it."""
+        return ADVICE.get(ability, "")
 
     def part_count(self, y: Any) -> int:
         """Return how many parts of y can be wrong; scores are per part."""

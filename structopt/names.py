@@ -288,8 +288,11 @@ def load(name: str) -> Any:
 def _near(name: str) -> str:
     """Return where a name may be that is not public here.
 
-    >>> _near("StructoptError"), _near("Hamming"), _near("Chian")
-    ('; it is structopt.errors.StructoptError', '; it is structopt.losses.Hamming', '; did you mean Chain?')
+    >>> for wanted in ("StructoptError", "Hamming", "Chian"):
+    ...     print(_near(wanted))
+    ; it is structopt.errors.StructoptError
+    ; it is structopt.losses.Hamming
+    ; did you mean Chain?
     """
     if name.endswith("Error") and hasattr(importlib.import_module("structopt.errors"), name):
         return f"; it is structopt.errors.{name}"

@@ -21,8 +21,8 @@ _MARKS = ("nonneg", "nonpos", "pos", "neg", "bounds")
 """What a variable may be marked as: these become bounds of its columns."""
 
 
-def check_declared(master: Any) -> None:
-    """Refuse a declaration that is not whole, or not convex."""
+def check_whole(master: Any) -> None:
+    """Refuse a declaration that leaves something out, or holds what is none of CVXPY's."""
     if master._weights is None or master._objective is None or not master.families:
         raise IncompatibleError(
             "A formulation's master(m) must call m.weights(), m.minimize(...) and m.cuts(...)."
@@ -39,15 +39,44 @@ def check_declared(master: Any) -> None:
                 f"m.subject_to() takes CVXPY constraints; got {constraint!r}. Write a comparison "
                 "of expressions, such as w >= 0."
             )
+
+
+def check_declared(master: Any) -> None:
+    """Refuse a declaration that is not whole, or not convex, or without its numbers."""
+    check_whole(master)
+    objective, static = master._objective, master._static
     problem = cp.Problem(cp.Minimize(objective), static)
     if parameters := problem.parameters():
         raise IncompatibleError(
             f"The objective or a constraint holds the cp.Parameter {parameters[0]}: a master "
             "is compiled once, so write its number instead."
         )
+    _check_numbers(objective, static)
     _check_variables(problem)
     _check_weighted(master)
     _check_convex(objective, static)
+
+
+def _check_numbers(objective: Any, static: list[Any]) -> None:
+    """Refuse NaN, and infinite numbers where they do not say that there is no bound."""
+    for term in [*terms_of(objective), *static]:
+        for side, none in _sides(term):
+            known = [side] if side.is_constant() else side.constants()
+            for numbers in (constant.value for constant in known):
+                entries = numbers.data if sp.issparse(numbers) else np.asarray(numbers)
+                if not np.all(np.isfinite(entries) | (entries == none)):
+                    raise IncompatibleError(
+                        f"{term} holds a number that is NaN or infinite: give finite ones."
+                    )
+
+
+def _sides(term: Any) -> list[tuple[Any, float]]:
+    """Return the expressions of a term or constraint, each with its number for "no bound"."""
+    if isinstance(term, cp.constraints.Inequality):
+        return [(term.args[0], -np.inf), (term.args[1], np.inf)]
+    if isinstance(term, cp.constraints.constraint.Constraint):
+        return [(side, 0.0) for side in term.args]
+    return [(term, 0.0)]
 
 
 def _check_variables(problem: Any) -> None:

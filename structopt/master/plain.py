@@ -30,6 +30,7 @@ from structopt.arrays import Floats
 from structopt.errors import IncompatibleError
 from structopt.master.compile import square_argument, summands
 from structopt.master.declare import RestrictedMaster
+from structopt.master.declared_checks import check_whole
 from structopt.master.forms import Form, Side
 from structopt.master.lift import Family
 from structopt.master.question import LOSSES, Lines, check, derive, numbers_of
@@ -103,6 +104,7 @@ class _Terms(NamedTuple):
 
 def _terms(master: RestrictedMaster) -> _Terms | str:
     """Return what an objective is a sum of, or why it is not surely that."""
+    check_whole(master)
     if master.declared_constraints:
         return "there are constraints"
     if master.declared_objective.parameters():

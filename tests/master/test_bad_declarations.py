@@ -7,6 +7,7 @@ import pytest
 import structopt as so
 from structopt.errors import IncompatibleError, UnboundedError
 from structopt.master.declare import RestrictedMaster
+from structopt.names import of_kind
 
 OBJECTIVES = {
     "concave": (lambda w, xi: cp.sum(xi) + cp.sum(cp.sqrt(w)), IncompatibleError, "is concave"),
@@ -23,6 +24,10 @@ OBJECTIVES = {
         IncompatibleError,
         "k is integer",
     ),
+    "nan": (lambda w, xi: cp.sum_squares(w) + np.nan * cp.sum(xi), IncompatibleError, "NaN or inf"),
+    "infinite": (lambda w, xi: cp.norm2(w) + np.inf * cp.sum(xi), IncompatibleError, "NaN or inf"),
+    "a number": (lambda w, xi: 3.0, IncompatibleError, "one scalar CVXPY expression; got 3.0"),
+    "nothing": (lambda w, xi: None, IncompatibleError, "must call"),
     "matrix mark": (
         lambda w, xi: cp.sum(xi) + cp.trace(cp.Variable((2, 2), PSD=True, name="S")),
         IncompatibleError,
@@ -69,6 +74,49 @@ def test_constraints_that_are_none():
     m.subject_to(cp.norm2(w) >= 1)
     with pytest.raises(IncompatibleError, match=r"1.0 <= .*w.* is not convex"):
         m.compile()
+
+
+CONSTRAINTS = {
+    "nan": lambda w: cp.sum(w) == np.nan,
+    "equal to infinity": lambda w: cp.sum(w) == np.inf,
+    "above infinity": lambda w: w >= np.inf,
+    "below its negative": lambda w: w <= np.array([1.0, -np.inf]),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_numbers_of_constraints(name):
+    with pytest.raises(IncompatibleError, match="NaN or infinite"):
+        constrained(CONSTRAINTS[name])
+
+
+def test_infinite_bounds_are_none():
+    program = constrained(lambda w: w <= np.array([1.0, np.inf]))
+    assert constrained(lambda w: w[0] <= 1.0).ub[:2].tolist() == [1.0, np.inf]
+    assert program.residual(np.array([1.0, 1e9, 0, 0, 0])) == 0.0
+    assert program.residual(np.array([1.5, 0, 0, 0, 0])) > 0.0
+
+
+def constrained(constraint):
+    m = RestrictedMaster(n_examples=3, n_features=2)
+    w, xi = m.weights(), m.slacks()
+    m.minimize(cp.sum_squares(w) + cp.sum(xi))
+    m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+    m.subject_to(constraint(w))
+    return m.compile()
+
+
+@pytest.mark.parametrize("method", ["auto", *(entry.key for entry in of_kind("method"))])
+def test_what_was_left_out_is_told_by_every_method(method):
+    class Unfinished(so.Formulation):
+        def master(self, m):
+            w, xi = m.weights(), m.slacks()
+            m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+    X, y = so.datasets.make_classes(12, seed=0)
+    message = "minimum over scales" if method == "em" else r"must call m\.weights"
+    with pytest.raises(IncompatibleError, match=message):
+        so.StructuredClassifier(so.Multiclass(), Unfinished(), method=method).fit(X, y)
 
 
 def test_groups_of_weights_are_named():

@@ -180,6 +180,7 @@ class Lagrangian:
             if self._anchor is None:
                 return -np.inf
             a = self._anchor
+            static, reduced = self._repair.restored(static, reduced, level=True)
             t = self._repair.step(a, static, reduced)
             gain = (1 - t) * a.gain + t * gain
             static = p.signed((1 - t) * a.static + t * static)  # roundings

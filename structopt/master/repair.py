@@ -6,7 +6,8 @@ curvature, multipliers of linear rows of the right sign, and those of the cones 
 1. least squares: with each multiplier, and each distance of r to its end, free to move in
    proportion to its size, the smallest move that brings r back;
 2. a move towards an *anchor*, multipliers that satisfy everything with room to spare, just far
-   enough (:mod:`structopt.master.anchor`).
+   enough (:mod:`structopt.master.anchor`). Columns whose floor is their ceiling are brought back
+   before, by themselves: no move towards an anchor does that.
 """
 
 from __future__ import annotations
@@ -49,12 +50,19 @@ class Repair:
         below, above = self._floor - reduced, reduced - self._ceiling
         return float(max(0.0, below.max(initial=0.0), above.max(initial=0.0)))
 
-    def restored(self, static: Floats, reduced: Floats) -> tuple[Floats, Floats]:
-        """Return multipliers, and r with them, at which the flat columns rest as far as can be."""
+    def restored(
+        self, static: Floats, reduced: Floats, *, level: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return multipliers, and r with them, at which the flat columns rest as far as can be.
+
+        With ``level`` only those that rest at one value.
+        """
         flat, S = self._flat, self._block
-        if not S.nnz:
-            return static, reduced
         floor, ceiling = self._floor[flat], self._ceiling[flat]
+        equal = floor == ceiling
+        judged = equal if level else np.ones(len(flat), dtype=bool)
+        if not S.nnz or not np.any(judged):
+            return static, reduced
         reduced = reduced + self._program.static.T @ np.where(self._zero, static, 0.0)
         static = np.where(self._zero, 0.0, static)
         size = np.abs(static)
@@ -62,7 +70,7 @@ class Repair:
         r = reduced[flat]
         room = np.minimum(np.abs(r - floor), np.abs(ceiling - r))
         room = np.where((r < floor) | (r > ceiling), 0.0, room / largest)
-        room = np.where(floor == ceiling, 0.0, np.maximum(room, _SMALL))
+        room = np.where(equal, 0.0, np.maximum(room, 1.0 if level else _SMALL))
         weight = np.where(self._zero, 1e-30, np.maximum(size / largest, _SMALL))
         untouched = np.diff(S.indptr) == 0
         system = sp.block_array(
@@ -73,15 +81,22 @@ class Repair:
             factor = splu(system)
         except RuntimeError:  # singular
             return static, reduced
-        best, least = (static, reduced), self.overshoot(reduced)
-        for _ in range(_REFINEMENTS):
+
+        def missed(reduced: Floats) -> Floats:
             r = reduced[flat]
-            missing = np.where(untouched, 0.0, r - np.clip(r, floor, ceiling))
+            return np.where(judged, r - np.clip(r, floor, ceiling), 0.0)
+
+        missing = missed(reduced)
+        best, least = (static, reduced), float(np.abs(missing).max())
+        for _ in range(_REFINEMENTS):
+            missing = np.where(untouched, 0.0, missing)
             step = factor.solve(np.concatenate([np.zeros(len(static)), missing]))[: len(static)]
             step = np.where(self._zero, 0.0, step)
             static = static + step
             reduced = reduced - self._program.static.T @ step
-            if not np.all(np.isfinite(step)) or (found := self.overshoot(reduced)) >= least:
+            missing = missed(reduced)
+            found = float(np.abs(missing).max())
+            if not np.all(np.isfinite(step)) or found >= least:
                 break
             best, least = (static, reduced), found
         return best

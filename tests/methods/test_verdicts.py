@@ -1,8 +1,11 @@
 """A solver's "infeasible" and "unbounded" are looked into; what is true of them comes with why."""
 
+from dataclasses import replace
+
 import cvxpy as cp
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 import structopt as so
 from structopt.backends.base import MasterSolution
@@ -240,6 +243,13 @@ def test_unbounded_beside_cones_is_proven_or_denied():
     assert fit(Norm(), backend=Liar("unbounded"), fallback=True).certificate.certified
 
 
+def turned(p, signs):
+    """The same programme with some rows written from the other side: CVXPY's are all <=."""
+    low = np.where(signs > 0, p.lower, -p.upper)
+    high = np.where(signs > 0, p.upper, -p.lower)
+    return replace(p, A=sp.csr_array(sp.diags_array(signs) @ p.A), lower=low, upper=high)
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_rays_and_directions_of_random_rows_are_right(seed):
     rng = np.random.default_rng(seed)
@@ -256,6 +266,7 @@ def test_rays_and_directions_of_random_rows_are_right(seed):
     p = compile_problem(objective, rows, [x])
     if np.any(p.lb > p.ub):
         return  # bounds that clash are refused where they are declared
+    p = turned(p, rng.choice([-1.0, 1.0], len(p.lower)))
     found = examine(p, [p.A], p.lower, p.upper)
     truth = cp.Problem(cp.Minimize(objective), rows)
     truth.solve(solver=cp.CLARABEL)
@@ -273,6 +284,18 @@ def test_rays_and_directions_of_random_rows_are_right(seed):
         d = found.descent
         assert p.q @ d + p.l1 @ np.abs(d) < 0
         assert np.allclose(p.P @ d, 0)
+
+
+@pytest.mark.parametrize("signs", [(1, 1), (1, -1), (-1, 1), (-1, -1)])
+def test_the_residual_is_a_share_of_the_row_whichever_way_it_is_written(signs):
+    # x >= 3 and x <= 1: where both are broken least in sum x is in [1, 3], and one by 4 in 9 there
+    x = cp.Variable(2)
+    for size in (1e-4, 1.0, 1e4):
+        p = compile_problem(x[0], [x[0] + x[1] >= 3 * size, x[0] + x[1] <= size], [x])
+        p = turned(p, np.array(signs, float))
+        found = examine(p, [p.A], p.lower, p.upper)
+        assert found.ray is not None
+        assert 4 / 9 - 1e-9 <= found.residual <= 2 / 3 + 1e-9
 
 
 def test_the_residual_is_the_least_violation_of_a_row():

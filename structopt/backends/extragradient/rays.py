@@ -120,7 +120,7 @@ def proves_unbounded(problem: Program, d: Floats) -> bool:
 
 def _unit(v: Floats) -> Floats | None:
     size = np.max(np.abs(v), initial=0.0)
-    if not np.all(np.isfinite(v)) or size == 0.0 or not np.isfinite(1.0 / size):
+    if not np.all(np.isfinite(v)) or size < np.finfo(np.float64).tiny:
         return None
     return np.asarray(v / size)
 

@@ -86,7 +86,7 @@ class DataSet:
         bases = [shard.base for shard in shards]
         self.base = _joined(bases)
         self._sources = np.cumsum([0] + [base.shape[0] for base in bases])
-        self._singles: list[Shard | None] = [None] * self.n_examples
+        self._singles: dict[int, Shard] = {}
 
     def _count(self, counts: Sequence[int], sample_weight: Floats | None) -> None:
         """Number the examples of all shards, and see that each has a weight."""
@@ -262,12 +262,10 @@ class DataSet:
 
         It is made when it is first asked for, and kept.
         """
-        found = self._singles[i]
-        if found is None:
+        if i not in self._singles:
             of = self._shard_of(i)
-            found = self.shards[of].single(i - int(self.starts[of]))
-            self._singles[i] = found
-        return found
+            self._singles[i] = self.shards[of].single(i - int(self.starts[of]))
+        return self._singles[i]
 
     def single_directions(self, i: int, answers: Answers) -> Directions:
         """Return delta of what ``single(i)`` answered, over the whole data set."""
@@ -282,7 +280,7 @@ class DataSet:
     def changed(self, shards: Sequence[Shard], sample_weight: Floats | None = None) -> DataSet:
         """Return the same examples, each shard in another form over its own base."""
         other = copy.copy(self)
-        other.shards, other._singles = list(shards), [None] * self.n_examples
+        other.shards, other._singles = list(shards), {}
         for name in ("_content", "_lanes"):
             vars(other).pop(name, None)
         if sample_weight is not None:

@@ -33,10 +33,11 @@ _WITH_GOLD = (loss_augmented, slack_rescaled, worst)
 """Questions whose answer may be gold, which then has the value 0."""
 
 
-def check_gold(oracle: Oracle, answers: Sequence[Answers], size: float) -> None:
+def check_gold(oracle: Oracle, answers: Sequence[Answers], size: float, start: int = 0) -> None:
     """Refuse exact answers that are worse than gold.
 
-    ``size`` is that of the terms that scores are sums of.
+    ``size`` is that of the terms that scores are sums of, ``start`` the number of the first
+    example.
     """
     if oracle.base not in _WITH_GOLD or not all(a.exact for a in answers):
         return
@@ -48,7 +49,7 @@ def check_gold(oracle: Oracle, answers: Sequence[Answers], size: float) -> None:
     low = there & (value < -_ROUNDING * (size + np.abs(loss) + np.abs(score)))
     if np.any(low):
         i = int(np.argmax(low))
-        raise _worse(oracle.name, i, float(value[i]), "gold itself has", 0.0)
+        raise _worse(oracle.name, start + i, float(value[i]), "gold itself has", 0.0)
 
 
 def check_known(oracle: Oracle, examples: Ints, known: Floats, given: Floats, size: float) -> None:

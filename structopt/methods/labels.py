@@ -112,16 +112,21 @@ class Labels:
         """Return the objective at weights: every example is asked about, by its own oracle."""
         rows = self.given.rows
         size = largest(rows.data) * largest(weights.rows)
-        answers, first = [], 0
-        for run in self._runs:
-            stop = first + len(run.gold)
+        found, first, example = [], 0, 0
+        for run in self._runs:  # one after the other: nothing but a hinge an example is kept
+            stop, end = first + len(run.gold), example + run.n_examples
             given = (rows.indptr[first : stop + 1], rows.indices, rows.data)
             unary = scores(*given, self.place, weights.rows)
-            answers.append(run.answered(form.oracle, unary, weights.steps))
-            first = stop
-        check_gold(form.oracle, answers, size)
+            answers = [run.answered(form.oracle, unary, weights.steps)]
+            check_gold(form.oracle, answers, size, example)
+            found.append(value_at(form.oracle, form.cost[example:end], answers, 0.0))
+            first, example = stop, end
         ridge = form.curvature * weights.ridge()
-        return value_at(form.oracle, form.cost, answers, ridge)
+        return ValueAt(
+            ridge + sum(each.value for each in found),
+            np.concatenate([each.hinges for each in found]),
+            all(each.exact for each in found),
+        )
 
     @cached_property
     def _runs(self) -> list[Any]:

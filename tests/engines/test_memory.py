@@ -114,6 +114,26 @@ def test_a_fit_by_block_ascent_stays_below_its_bound(kind, most):
     assert found.cuts is None  # cutting planes would have some
 
 
+@pytest.mark.parametrize("C", [1e-3, 1e-1])
+def test_a_fit_of_sparse_classes_stays_below_its_bound(C):
+    rng = np.random.default_rng(0)
+    n, each, width = 60_000, 16, 500  # many runs, whose scores are not there at once
+    ends = np.arange(0, n * each + 1, each, dtype=np.int32)
+    where = rng.integers(0, width, n * each, dtype=np.int32)
+    X = sp.csr_array((rng.normal(size=n * each), where, ends), shape=(n, width))
+    X.sum_duplicates()
+    y = rng.integers(0, 9, n)  # noise: rows keep nearly all classes
+    options = {"method": "block-ascent", "tol": 0.5, "n_jobs": 1}
+
+    def fit(X, y):
+        return so.StructuredClassifier(so.Multiclass(range(9)), so.M3N(C=C), **options).fit(X, y)
+
+    fit(X[:20], y[:20])  # imports and compiled code are not data
+    with Traced(X.data.nbytes + X.indices.nbytes + X.indptr.nbytes) as traced:
+        assert fit(X, y).result_.certificate.certified
+        assert traced.peak() <= 1.5
+
+
 def test_rows_are_written_anew_only_where_that_saves_some():
     rng = np.random.default_rng(0)
     whole = base_matrix(sp.random_array((300, 40), density=0.3, format="csr", rng=rng))

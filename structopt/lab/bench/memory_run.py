@@ -30,18 +30,18 @@ def run(case: str, method: str, rows: str) -> dict[str, Any]:
     """Fit a few examples, which compiles what is needed, then all of them for some rounds."""
     structure, X, Y = CASES[case](int(rows))
 
-    def fit(n: int) -> Any:
+    def fit(X: Any, Y: Any) -> Any:
         model = StructuredClassifier(
             structure, M3N(C=1e-3), method=method, tol=1e-6, max_iter=ROUNDS, n_jobs=1
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)  # some rounds are enough
-            return model.fit(X[:n], Y[:n]).result_
+            return model.fit(X, Y).result_
 
-    fit(50)
+    fit(X[:50], Y[:50])
     _forget_peak()
     before = _megabytes("VmRSS")
-    found = fit(len(Y))
+    found = fit(X, Y)
     return {
         "data": _size(X) / 2**20,
         "before": before,

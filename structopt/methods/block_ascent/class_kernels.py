@@ -1,8 +1,9 @@
 """Compiled block ascent over classes (see :mod:`structopt.methods.block_ascent.classes`).
 
 Weights are feature-major, W[column, class]: the scores of one nonzero are one contiguous read. Row
-i keeps the classes ``kept[i, :count[i]]``, with multipliers ``alpha[i]``; the rest of ``limit[i]``
-is gold's. ``cost`` has one column (of every class but gold), or one for each class.
+i keeps the ``count[i]`` classes that begin at ``kept[first[i]]``, their multipliers at
+``alpha[first[i]]``; the rest of ``limit[i]`` is gold's. ``cost`` has one column (of every class but
+gold), or one for each class.
 """
 
 # mypy: ignore-errors
@@ -41,6 +42,7 @@ def settle(
     # The block over n kept classes, solved: with s the multipliers and gold's share, maximise
     # slope.s' - square/2 |s' - s|^2 over the simplex of size limit, a projection. Everything is
     # taken relative to the steepest slope, so that the size survives however small square is.
+    square = max(square, 1e-300)  # that of an empty row
     if n == 1:  # the most frequent case, and without sorting
         now = min(max(alpha[0] + 0.5 * slope[0] / square, 0.0), limit)
         change, m, y = now - alpha[0], np.uint32(kept[0]), np.uint32(gold)
@@ -91,19 +93,21 @@ def settle(
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def full_pass(
-    order, gaps, indptr, indices, data, gold, cost, own, W, limit, square, kept, alpha, count,
+    order, gaps, indptr, indices, data, gold, cost, own, W, limit, square, first, count, kept,
+    alpha, to_first, to_count, to_kept, to_alpha,
 ):  # fmt: skip
-    # visit rows with all classes; leave their gaps as they were met; how many lacked room
-    K, most = W.shape[1], kept.shape[1]
-    z, slope, moved = np.empty(K), np.empty(most + 1), np.empty(most + 1)
-    sorted_, some = np.empty(most + 1), np.empty(most + 1, np.int32)
+    # visit rows with all classes; leave their gaps as they were met, and what they keep one after
+    # the other in new arrays; how much that is, and the gain
+    K = W.shape[1]
+    z, slope, moved = np.empty(K), np.empty(K + 1), np.empty(K + 1)
+    sorted_, some = np.empty(K + 1), np.empty(K + 1, np.int32)
     flat = cost.shape[1] == 1
-    crowded, gained = 0, 0.0
+    at, gained = 0, 0.0
     for i in order:
         score_row(i, indptr, indices, data, W, z)
-        y, n, mass = gold[i], count[i], 0.0
-        for k in range(n):
-            mass += alpha[i, k]
+        y, old, n, mass = gold[i], first[i], count[i], 0.0
+        for k in range(old, old + n):
+            mass += alpha[k]
         base = z[y] + own[i] * mass
         if flat:
             base -= cost[i, 0]
@@ -111,12 +115,12 @@ def full_pass(
             for k in range(K):
                 z[k] += cost[i, k]
         stay, used, worst, new = 0, 0.0, 0.0, 0
-        for k in range(n):  # classes at zero and not violated are dropped
-            m, a = kept[i, k], alpha[i, k]
+        for k in range(old, old + n):  # classes at zero and not violated are dropped
+            m, a = kept[k], alpha[k]
             s = z[m] - base - own[i] * a
             used += a * s
             if a > 0.0 or s > 0.0:
-                kept[i, stay], alpha[i, stay], slope[stay] = m, a, s
+                to_kept[at + stay], to_alpha[at + stay], slope[stay] = m, a, s
                 stay += 1
             z[m] = -np.inf
             worst = max(worst, s)
@@ -127,36 +131,32 @@ def full_pass(
             worst = max(worst, s)
             if not s > 0.0 or (stay and s <= worst - limit[i] * square[i]):
                 break  # a solve would leave it at 0
-            if stay == most:
-                crowded += 1
-                break
-            kept[i, stay], alpha[i, stay], slope[stay] = top, 0.0, s
+            to_kept[at + stay], to_alpha[at + stay], slope[stay] = top, 0.0, s
             z[top] = -np.inf
             stay += 1
             new += 1
-        for k in range(stay, n):
-            alpha[i, k] = 0.0
-        count[i] = stay
+        to_first[i], to_count[i] = at, stay
         here = limit[i] * worst - used
         gaps[i] = here
         if stay and here > REST * limit[i]:
             gained += settle(
-                i, stay, indptr, indices, data, y, W, limit[i], square[i], kept[i], alpha[i],
-                slope, moved, sorted_, some,
+                i, stay, indptr, indices, data, y, W, limit[i], square[i], to_kept[at:],
+                to_alpha[at:], slope, moved, sorted_, some,
             )  # fmt: skip
-    return crowded, gained
+        at += stay
+    return at, gained
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def cheap_epochs(
     epochs, goal, few, fade, active, mean, gaps, seed, indptr, indices, data, gold, cost, own, W,
-    limit, square, kept, alpha, count,
+    limit, square, first, count, kept, alpha,
 ):  # fmt: skip
     # visit rows over their kept classes until the gap over these is below goal; every second time
     # only rows with more than `few` of the mean gap; rows at rest at a bound are set aside; `mean`
     # follows the multipliers
     np.random.seed(seed)
-    most, flat = kept.shape[1], cost.shape[1] == 1
+    most, flat = W.shape[1], cost.shape[1] == 1
     slope, moved, sorted_ = np.empty(most + 2), np.empty(most + 1), np.empty(most + 1)
     some = np.empty(most + 2, np.int32)
     n_active, gap, average, visits, everyone = len(active), 0.0, 0.0, 0, True
@@ -174,27 +174,27 @@ def cheap_epochs(
                 o += 1
                 continue
             visits += 1
-            n, y = count[i], gold[i]
+            at, n, y = first[i], count[i], gold[i]
             for k in range(n):
-                some[k] = kept[i, k]
+                some[k] = kept[at + k]
             some[n] = y
             scored_some(i, indptr, indices, data, W, some, n + 1, slope)
             worst, used, mass, most_used = 0.0, 0.0, 0.0, 0.0
             for k in range(n):
-                mass += alpha[i, k]
-                most_used = max(most_used, alpha[i, k])
+                mass += alpha[at + k]
+                most_used = max(most_used, alpha[at + k])
             for k in range(n):
-                paid = cost[i, 0] if flat else cost[i, kept[i, k]]
-                slope[k] += paid - slope[n] - own[i] * (mass + alpha[i, k])
+                paid = cost[i, 0] if flat else cost[i, kept[at + k]]
+                slope[k] += paid - slope[n] - own[i] * (mass + alpha[at + k])
                 worst = max(worst, slope[k])
-                used += alpha[i, k] * slope[k]
+                used += alpha[at + k] * slope[k]
             here = limit[i] * worst - used
             if everyone:
                 gap += here
             gaps[i] = here
             if here > REST * limit[i]:
                 gained += settle(
-                    i, n, indptr, indices, data, y, W, limit[i], square[i], kept[i], alpha[i],
+                    i, n, indptr, indices, data, y, W, limit[i], square[i], kept[at:], alpha[at:],
                     slope, moved, sorted_, some,
                 )  # fmt: skip
             elif everyone and (mass == 0.0 or most_used >= limit[i]):
@@ -204,8 +204,8 @@ def cheap_epochs(
             o += 1
         weight = 1.0 / (1.0 + fade / weight)
         for i in active:
-            for k in range(count[i]):
-                mean[i, k] += weight * (alpha[i, k] - mean[i, k])
+            for k in range(first[i], first[i] + count[i]):
+                mean[k] += weight * (alpha[k] - mean[k])
         if everyone and (gap <= goal or n_active == 0):
             break
         average = gap / max(n_active, 1)
@@ -214,17 +214,31 @@ def cheap_epochs(
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def summed(indptr, indices, data, column, width, gold, kept, alpha, count, K):
-    # the weights of the multipliers over the columns that the given ones became
-    W = np.zeros((width, K))
-    for i in range(len(gold)):
-        mass = 0.0
-        for k in range(count[i]):
-            mass += alpha[i, k]
+def gain(cost, first, count, kept, alpha):
+    # alpha . cost
+    flat, total = cost.shape[1] == 1, 0.0
+    for i in range(len(first)):
+        for k in range(first[i], first[i] + count[i]):
+            total += alpha[k] * cost[i, 0 if flat else kept[k]]
+    return total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def summed(indptr, indices, data, column, width, gold, cost, K, limit, first, count, kept, alpha):
+    # the weights of the multipliers over the columns that the given ones became, and their gain;
+    # where roundings led over the limit the multipliers of a row are scaled back
+    W, flat, total = np.zeros((width, K)), cost.shape[1] == 1, 0.0
+    for i in range(len(first)):
+        mass, stop = 0.0, first[i] + count[i]
+        for k in range(first[i], stop):
+            mass += alpha[k]
         if mass > 0.0:
+            fits = min(1.0, limit[i] / mass)
+            for k in range(first[i], stop):
+                total += fits * alpha[k] * cost[i, 0 if flat else kept[k]]
             for q in range(indptr[i], indptr[i + 1]):
-                row = W[column[indices[q]]]
-                row[gold[i]] += mass * data[q]
-                for k in range(count[i]):
-                    row[kept[i, k]] -= alpha[i, k] * data[q]
-    return W
+                row, value = W[column[indices[q]]], fits * data[q]
+                row[gold[i]] += mass * value
+                for k in range(first[i], stop):
+                    row[kept[k]] -= alpha[k] * value
+    return W, total

@@ -8,11 +8,14 @@ is the projection on a simplex, by sorting. So a visit solves its block exactly 
 that the row keeps, and a full pass takes up every class that the solution could need. The weights
 that are looked at are those of multipliers averaged over the cheap epochs: a mean of feasible ones
 is feasible, and its primal value is the better.
+
+What rows keep stands in one array, row after row in the order in which a pass visited them: most
+rows keep one class or two, a few keep dozens.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -21,12 +24,35 @@ from structopt.methods.block_ascent import class_kernels as kernels
 from structopt.methods.block_ascent.columns import Columns
 from structopt.methods.block_ascent.limits import ratio, recovered
 
-_ROOM = 8
-"""Classes that a row can keep at first; doubled for all when some row wants more."""
 _EPOCHS, _SHARE, _FEW, _FADE = 9, 0.2, 0.6, 0.7
 """Cheap epochs after a pass at most, the share of its gap at which they end earlier, the share of
 the mean gap below which a row is left out of every second one, and how fast the mean of the
 multipliers forgets."""
+
+
+class Planes(NamedTuple):
+    """The classes that rows keep, and their multipliers.
+
+    Attributes
+    ----------
+    first, count : arrays of int
+        Where each row's classes begin, and how many there are.
+    kept, alpha : arrays
+        The classes, with 16 bits each, and their multipliers.
+    """
+
+    first: Any
+    count: Any
+    kept: Any
+    alpha: Floats
+
+    @classmethod
+    def room(cls, n_rows: int, n_planes: int) -> Self:
+        """Return rows that keep nothing, and room for so many classes: no memory until used."""
+        return cls(
+            np.zeros(n_rows, np.int64), np.zeros(n_rows, np.int32), np.empty(n_planes, np.uint16),
+            np.empty(n_planes),
+        )  # fmt: skip
 
 
 class ClassBlocks:
@@ -44,7 +70,7 @@ class ClassBlocks:
     Attributes
     ----------
     gaps : array
-        Each row's duality gap, as the last full pass met it.
+        Each row's duality gap, as its last visit met it.
     dual : float
         The dual value, from the gains of all visits: rounding may have gathered in it.
     """
@@ -61,46 +87,46 @@ class ClassBlocks:
     def __init__(
         self, columns: Columns, gold: Any, cost: Floats, limit: Floats, n_labels: int
     ) -> None:
-        n, room = len(gold), min(_ROOM, n_labels - 1)
         self._columns, self._cost, self.limit, self._n_labels = columns, cost, limit, n_labels
-        self._gold = gold.astype(np.int32)
-        self._kept, self._alpha = np.zeros((n, room), np.int32), np.zeros((n, room))
-        self._count, self.gaps = np.zeros(n, np.int32), np.zeros(n)
-        self._mean = self._alpha
+        self._gold, self.gaps, self.dual = gold.astype(np.int32), np.zeros(len(gold)), 0.0
+        self._planes = Planes.room(len(gold), 0)
+        self._mean = self._planes.alpha
         self._weights = np.zeros((len(columns.scale), n_labels))
-        self.dual = 0.0
-        self._square = np.maximum(columns.square, 1e-300)
 
     def __len__(self) -> int:
         """Return how many classes are kept."""
-        return int(self._count.sum())
+        return int(self._planes.count.sum())
 
     def resume(self, other: Any) -> None:
         """Go on with the multipliers of other blocks, if limits differ by one factor."""
         factor = ratio(self.limit, other.limit) if isinstance(other, ClassBlocks) else None
         if factor is not None:
-            self._kept, self._count = other._kept, other._count
-            self._alpha, self._weights = factor * other._alpha, factor * other._weights
-            self.dual = recovered(factor, other.dual, self._gain(other._alpha))
-            self._mean = self._alpha
+            before = other._planes
+            self._planes = before._replace(alpha=factor * before.alpha)
+            self._mean, self._weights = self._planes.alpha, factor * other._weights
+            self.dual = recovered(factor, other.dual, kernels.gain(self._cost, *before))
 
     def full_pass(self, order: Ints) -> None:
-        """Visit rows with all classes."""
-        crowded, gained = kernels.full_pass(order, self.gaps, *self._given())
+        """Visit rows with all classes; those that are left out keep nothing."""
+        before, others = self._planes, self._n_labels - 1
+        most = min(len(self) + kernels.NEW * len(order), others * len(order))
+        self._mean = before.alpha  # the memory of the mean is free before there is more
+        self._planes = room = Planes.room(len(self._gold), most)
+        self._mean = room.alpha  # now: what a second Ctrl-C leaves must be feasible
+        used, gained = kernels.full_pass(order, self.gaps, *self._given(), *before, *room)
+        self._planes = room._replace(kept=room.kept[:used], alpha=room.alpha[:used])
+        self._mean = self._planes.alpha
         self.dual += gained
-        if crowded:
-            wider = min(2 * self._kept.shape[1], self._n_labels - 1) - self._kept.shape[1]
-            self._kept = np.pad(self._kept, ((0, 0), (0, wider)))
-            self._alpha = np.pad(self._alpha, ((0, 0), (0, wider)))
-        self._mean = self._alpha
 
     def cheap_epochs(self, gap: float, seed: int) -> int:
         """Visit rows over what they keep until its gap is a share of the given; return visits."""
-        active = np.flatnonzero(self._count).astype(np.int32)
-        gaps, self._mean = self.gaps.copy(), self._alpha.copy()  # gaps of a full pass stay
+        planes = self._planes
+        active = np.flatnonzero(planes.count).astype(np.int32)
+        self._mean = planes.alpha.copy()
         visits, gained = kernels.cheap_epochs(
-            _EPOCHS, _SHARE * gap, _FEW, _FADE, active, self._mean, gaps, seed, *self._given()
-        )
+            _EPOCHS, _SHARE * gap, _FEW, _FADE, active, self._mean, self.gaps, seed, *self._given(),
+            *planes,
+        )  # fmt: skip
         self.dual += gained
         return int(visits)
 
@@ -109,23 +135,15 @@ class ClassBlocks:
 
         ``place`` says which of ``width`` columns each of the rows' becomes.
         """
-        mass = self._mean.sum(axis=1)
-        fits = np.minimum(1.0, self.limit / np.maximum(mass, 1e-300))  # whatever roundings did
-        alpha = fits[:, None] * self._mean
-        weights = kernels.summed(
-            rows.indptr, rows.indices, rows.data, place, width, self._gold, self._kept, alpha,
-            self._count, self._n_labels,
+        weights, gain = kernels.summed(
+            rows.indptr, rows.indices, rows.data, place, width, self._gold, self._cost,
+            self._n_labels, self.limit, *self._planes._replace(alpha=self._mean),
         )  # fmt: skip
-        return weights, np.zeros(0), self._gain(alpha)
-
-    def _gain(self, alpha: Floats) -> float:
-        if self._cost.shape[1] == 1:
-            return float(self._cost[:, 0] @ alpha.sum(axis=1))
-        return float(np.vdot(alpha, np.take_along_axis(self._cost, self._kept, axis=1)))
+        return weights, np.zeros(0), float(gain)
 
     def _given(self) -> tuple[Any, ...]:
         c = self._columns
         return (
             c.indptr, c.indices, c.data, self._gold, self._cost, c.own, self._weights, self.limit,
-            self._square, self._kept, self._alpha, self._count,
+            c.square,
         )  # fmt: skip

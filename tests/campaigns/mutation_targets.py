@@ -8,6 +8,8 @@ VALUE = "tests/master/test_value.py"
 STRUCTURES = "tests/contracts/test_structures.py"
 T = "tests/structures"
 BOUNDS, ERRING = "tests/master/test_true_bounds.py", "tests/methods/test_erring_oracles.py"
+RESIDUALS = "tests/backends/test_residuals.py"
+INNER = 'tests/learn/test_hostile.py -k "not multiple"'
 PLANES = "tests/methods/test_frank_wolfe_blocks.py"
 LIFT, FIELDS = "tests/master/test_lift.py", "tests/learn/test_file_fields.py"
 
@@ -57,7 +59,14 @@ TARGETS: dict[str, list[str]] = {
     "structopt/methods/lower_bound.py": ["tests/methods/test_lower_bound.py", ERRING],
     "structopt/methods/block_ascent/problem.py": ["tests/methods/test_block_ascent.py"],
     "structopt/methods/block_ascent/method.py": ["tests/methods/test_block_ascent.py"],
-    "structopt/methods/subgradient/method.py": [ERRING, "tests/methods/test_subgradient.py"],
+    "structopt/methods/subgradient/descent.py": [
+        "tests/methods/test_descent_bounds.py",
+        "tests/methods/test_subgradient.py",
+    ],
+    "structopt/methods/subgradient/method.py": [
+        f"{ERRING} -k subgradient",
+        "tests/methods/test_subgradient.py",
+    ],
     "structopt/master/cones.py": ["tests/master/test_cones.py", BOUNDS],
     "structopt/master/anchor.py": [BOUNDS],
     "structopt/master/term_bound.py": ["tests/master/test_terms.py"],
@@ -77,15 +86,34 @@ TARGETS: dict[str, list[str]] = {
     "structopt/master/lagrangian.py": [BOUNDS, "tests/master/test_lagrangian.py"],
     "structopt/master/repair.py": ["tests/master/test_lagrangian.py", BOUNDS],
     "structopt/master/value.py": [VALUE, ERRING],
-    "structopt/master/separation.py": [ERRING, "tests/methods/test_rmm.py"],
+    "structopt/master/separation.py": ["tests/master/test_separation.py", ERRING],
+    "structopt/master/inner.py": ["tests/master/test_separation.py", INNER],
     "structopt/methods/frank_wolfe/kernels.py": [PLANES],
     "structopt/methods/frank_wolfe/blocks.py": [PLANES, "tests/methods/test_frank_wolfe.py"],
     "structopt/methods/frank_wolfe/planes.py": [PLANES, "tests/methods/test_frank_wolfe.py"],
-    "structopt/methods/frank_wolfe/method.py": [ERRING, "tests/methods/test_frank_wolfe.py"],
-    "structopt/methods/saddle/form.py": [ERRING, "tests/methods/test_saddle.py"],
-    "structopt/methods/saddle/method.py": [ERRING, "tests/methods/test_saddle.py"],
-    "structopt/methods/kernel_dual/method.py": [ERRING, "tests/learn/test_kernels.py"],
+    "structopt/methods/frank_wolfe/method.py": [
+        f"{ERRING} -k frank-wolfe",
+        "tests/methods/test_frank_wolfe.py",
+    ],
+    "structopt/methods/saddle/form.py": ["tests/methods/test_saddle_form.py", ERRING],
+    "structopt/methods/saddle/method.py": [
+        f'{ERRING} -k "extragradient or compact"',
+        "tests/methods/test_saddle.py",
+    ],
+    "structopt/methods/working_sets.py": ["tests/methods/test_working_sets.py"],
+    "structopt/methods/kernel_dual/kernels.py": ["tests/methods/test_kernel_dual.py"],
+    "structopt/methods/kernel_dual/method.py": [
+        "tests/methods/test_kernel_dual.py",
+        f"{ERRING} -k kernel",
+        "tests/learn/test_kernels.py",
+    ],
     "structopt/backends/extragradient/judge.py": ["tests/backends/test_judge.py"],
+    "structopt/backends/extragradient/certificate.py": [RESIDUALS],
+    "structopt/backends/extragradient/certificate_kernels.py": [RESIDUALS],
+    "structopt/backends/extragradient/rays.py": [
+        RESIDUALS,
+        "tests/backends/test_extragradient_statuses.py",
+    ],
     **_room(
         "constrain",
         "constrain",

@@ -240,6 +240,25 @@ def test_rest_is_held_to_the_last_digits():
             assert bound <= optimum * (1 + 1e-11)
 
 
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_hard_cuts_in_a_box_without_slacks(side):
+    """|w| over a box with side * w_k >= 1: large multipliers push to the far end of the box."""
+    m = RestrictedMaster(1, 2)
+    w = m.weights(lambda w: [w >= -2, w <= 2])
+    m.minimize(cp.norm1(w))
+    m.cuts(TRUSTED, lambda cut: cut.delta @ w >= cut.loss)
+    m.compile()
+    none, one = np.zeros(2, int), np.ones(2)
+    delta = Directions.entries(sp.csr_array(side * np.eye(2)))
+    m.add(Cuts(none, none, one, one, one, directions=delta, base=UNIT))
+    lagrangian = Lagrangian(m.program)
+    for y in ([0.0, 0.0], [0.5, 1.0], [1.0, 1.0], [3.0, 1.0], [50.0, 100.0], [0.0, 7.0]):
+        priced = lagrangian.price(m.pool.cuts, np.array(y), None)
+        bound = lagrangian.value(priced, np.zeros(m.size))
+        # sum y + min over |w_k| <= 2 of |w_k| - y_k side w_k, by hand
+        assert bound == pytest.approx(sum(v + min(0.0, 2 - 2 * v) for v in y))
+
+
 def test_equal_directions_of_two_examples_are_two_cuts():
     # 1/2 w^2 + xi_0 + xi_1 with w >= 2 - xi_i for both: w = 2 costs 2; one cut alone, 1.5
     m = RestrictedMaster(2, 1)

@@ -151,6 +151,8 @@ def test_cones_that_no_point_satisfies_come_with_multipliers(name):
     constraints, nobody = CONIC[name]
     p = compile_problem(cp.sum_squares(V), constraints, [V])
     assert p.is_conic
+    signs = np.random.default_rng(len(name)).choice([-1.0, 1.0], len(p.lower))
+    p = turned(p, signs * 10.0 ** np.arange(len(signs)))  # rows of any size and direction
     found = examine(p, [p.A], p.lower, p.upper)
     assert (found.ray is not None) == nobody
     assert (found.residual > 1e-6) == nobody
@@ -244,9 +246,9 @@ def test_unbounded_beside_cones_is_proven_or_denied():
 
 
 def turned(p, signs):
-    """The same programme with some rows written from the other side: CVXPY's are all <=."""
-    low = np.where(signs > 0, p.lower, -p.upper)
-    high = np.where(signs > 0, p.upper, -p.lower)
+    """The same programme with rows scaled, some by less than 0: those of CVXPY are all <=."""
+    low = np.abs(signs) * np.where(signs > 0, p.lower, -p.upper)
+    high = np.abs(signs) * np.where(signs > 0, p.upper, -p.lower)
     return replace(p, A=sp.csr_array(sp.diags_array(signs) @ p.A), lower=low, upper=high)
 
 

@@ -15,8 +15,11 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import IncompatibleError, InfeasibleError, InvalidInputError, OracleError
+from structopt.structures.base.integer.rows import Rows
 from structopt.structures.base.small import Small
+from structopt.structures.chain.scores import ChainScores
 from structopt.structures.constrain import search as constrain_search
+from structopt.structures.constrain import states
 from structopt.structures.constrain.multipliers import by_multipliers
 from structopt.structures.constrain.rules import (
     Labelling,
@@ -99,10 +102,10 @@ def problems(draw):
     return structure, x[:, None], gold, w, outputs
 
 
-@pytest.mark.parametrize("listed", [16, 0])
+@pytest.mark.parametrize(("listed", "most"), [(16, 3000), (0, 3000), (0, 0)])
 @settings(max_examples=12)
 @given(problem=problems())
-def test_every_answer_is_the_best_by_enumeration(listed, problem):
+def test_every_answer_is_the_best_by_enumeration(listed, most, problem):
     structure, x, gold, _, outputs = problem
     listed_outputs = [list(y) for y in outputs]
 
@@ -116,7 +119,8 @@ def test_every_answer_is_the_best_by_enumeration(listed, problem):
         structure, [x, x], [list(gold)] * 2, lambda x: listed_outputs, None, loss, tol=1e-7
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(constrain_search, "LISTED", listed)  # 0: HiGHS answers what Viterbi does not
+        patch.setattr(constrain_search, "LISTED", listed)
+        patch.setattr(states, "MOST", most)  # both 0: HiGHS answers what Viterbi does not
         run((*structure_oracles.CHECKS, *structure_shards.CHECKS), StructureCase(small), "rules")
 
 
@@ -151,6 +155,63 @@ def test_multipliers_prove_what_enumeration_finds():
             mine = float((structure.joint_features(x, labels) @ w)[0])
             assert mine == pytest.approx(best, abs=1e-9)
     assert proven >= 20  # else HiGHS would do the work
+
+
+@pytest.mark.parametrize("whole", [True, False])
+@pytest.mark.parametrize("chained", [True, False])
+def test_the_search_over_states_is_enumeration(chained, whole):
+    """Rows of any signs and bounds, parts that are fixed, labels that are barred or known."""
+    rng, none = np.random.default_rng(7), 0
+    for _ in range(300):
+        length, n_labels = int(rng.integers(1, 6)), int(rng.integers(1, 4))
+        parts, m = length * n_labels, int(rng.integers(0, 4))
+        numbers = rng.integers(-2, 3, (4, parts)).astype(float)
+        unary, transition, ends = (
+            rng.integers(-3, 4, shape).astype(float)
+            for shape in ((length, n_labels), (n_labels, n_labels), (2, n_labels))
+        )
+        if not whole:
+            unary, numbers = unary + rng.normal(size=unary.shape), numbers * 0.37
+        if not chained:
+            transition[:], ends[:] = 0.0, 0.0
+        unary[rng.random(unary.shape) < 0.1] = -np.inf
+        A = sp.csr_array(numbers[:m] * (rng.random((m, parts)) < 0.6))
+        lower = np.where(rng.random(m) < 0.5, -np.inf, rng.integers(-3, 1, m))
+        upper = np.where(rng.random(m) < 0.5, np.inf, rng.integers(0, 3, m))
+        lb = (rng.random(parts) < 0.03).astype(float)
+        ub = np.maximum(lb, (rng.random(parts) < 0.95).astype(float))
+        rows = Rows(A, lower, upper, lb, ub, np.ones(parts, dtype=bool), parts)
+        every = np.array(list(itertools.product(range(n_labels), repeat=length)))
+        points = np.zeros((len(every), parts))
+        points[np.arange(len(every))[:, None], np.arange(length) * n_labels + every] = 1.0
+        known = [every[k] for k in rng.integers(len(every), size=int(rng.integers(0, 3)))]
+        total = unary[np.arange(length), every].sum(axis=1) + ends[0][every[:, 0]]
+        total += transition[every[:, :-1], every[:, 1:]].sum(axis=1) + ends[1][every[:, -1]]
+        barred = np.array([any(np.array_equal(y, z) for z in known) for y in every])
+        total[~rows.satisfied(points) | barred] = -np.inf
+        found = states.by_states(ChainScores(unary, transition, *ends), rows, known)
+        if not len(found):
+            none += 1
+            assert total.max() == -np.inf
+        else:
+            mine = total[np.flatnonzero((every == found).all(axis=1))[0]]
+            assert mine == pytest.approx(total.max(), abs=1e-12)
+    assert none >= 5
+
+
+def test_prefixes_that_agree_in_their_rows_are_one_state(monkeypatch):
+    """2^30 labellings with +1 and -1 in turn: every prefix sum is 0 or 1."""
+    length, sign = 30, np.array([0.0, 1.0, -1.0])
+    A = sp.csr_array(np.kron(np.tril(np.ones((length, length))), sign))
+    rows = Rows(
+        A, np.zeros(length), np.ones(length), np.zeros(3 * length), np.ones(3 * length),
+        np.ones(3 * length, dtype=bool), 3 * length,
+    )  # fmt: skip
+    monkeypatch.setattr(states, "MOST", 3 * length)
+    unary = np.tile([0.0, 1.0, 1.0], (length, 1))
+    free = np.zeros(3)
+    found = states.by_states(ChainScores(unary, np.zeros((3, 3)), free, free), rows)
+    assert found.tolist() == [1, 2] * (length // 2)
 
 
 def drawn(rng, base, n=4):

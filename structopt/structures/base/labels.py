@@ -172,6 +172,12 @@ class LabelSet(Sequence[Any]):
     def __len__(self) -> int:
         return len(self._labels)
 
+    def __contains__(self, label: object) -> bool:
+        try:
+            return label in self._index
+        except TypeError:  # unhashable
+            return False
+
     @overload
     def __getitem__(self, k: int) -> Any: ...
     @overload

@@ -1,11 +1,12 @@
-r"""Labellings under constraints, decoded: Viterbi first, then the k best, then HiGHS.
+r"""Labellings under constraints, decoded: Viterbi first, then a search, then HiGHS.
 
     max  sum_t unary[t, y_t] + sum_t transition[y_{t-1}, y_t]    s.t.  y satisfies the constraints.
 
-The unconstrained answer is the answer if it satisfies the constraints; so is the first of the k
-best that does. With transitions, Viterbi is then asked again with multipliers on the constraints
-(:mod:`structopt.structures.constrain.multipliers`). Only else an integer programme over the chain's
-flow polytope is solved:
+The unconstrained answer is the answer if it satisfies the constraints; so is, with transitions, the
+first of the k best that does. Then comes an exact search over states of the constraints
+(:mod:`structopt.structures.constrain.states`). Where there are too many, Viterbi is asked again
+with multipliers on the constraints (:mod:`structopt.structures.constrain.multipliers`). Only else
+an integer programme over the chain's flow polytope is solved:
 
     sum_k z[t, k] = 1,   sum_k e[t, j, k] = z[t, j],   sum_j e[t, j, k] = z[t + 1, k].
 """
@@ -26,10 +27,15 @@ from structopt.structures.chain import kernels as chain_kernels
 from structopt.structures.chain.scores import ChainScores
 from structopt.structures.chain.transitions import Bools
 from structopt.structures.constrain.multipliers import by_multipliers
+from structopt.structures.constrain.states import by_states
 
 LISTED = 16
 """Unconstrained answers looked at before an integer programme: decoding them is compiled, and costs
 less than HiGHS takes to be set up."""
+
+
+Ranked = tuple[Ints, float]
+"""A labelling, and how far the best one may be above it."""
 
 
 class LabellingSet:
@@ -75,10 +81,13 @@ class LabellingSet:
             return self.rows.satisfied(points)
         return np.array([IntegerProgram(self.rows).contains(point) for point in points])
 
-    def best(
-        self, scores: ChainScores, *, k: int = 1, known: Sequence[Ints] = ()
-    ) -> list[tuple[Ints, float]]:
+    def best(self, scores: ChainScores, *, k: int = 1, known: Sequence[Ints] = ()) -> list[Ranked]:
         """Return up to k best labellings that are not ``known``, each with its excess."""
+        alone = self.rows.alone
+        if alone and not self.chained:
+            searched = self._searched(scores, k, [], known)
+            if searched is not None:
+                return searched
         most = min(self.n_labels**self.length, LISTED + 2 * k)
         listed = chain_kernels.k_best(*scores, most)
         barred = {tuple(row.tolist()) for row in known}
@@ -88,8 +97,12 @@ class LabellingSet:
         every = len(listed) < most or most == self.n_labels**self.length
         if every or len(found) == k:
             return found
+        if alone and self.chained:
+            searched = self._searched(scores, k, found, known)
+            if searched is not None:
+                return searched
         whole = bool(np.isfinite(scores.unary).all())
-        if self.chained and self.rows.alone and k == 1 and not known and whole:
+        if self.chained and alone and k == 1 and not known and whole:
             priced = by_multipliers(scores, self.rows)
             if priced is not None:
                 return [priced]
@@ -102,6 +115,20 @@ class LabellingSet:
             z = best.point[: self.length * self.n_labels].reshape(self.length, self.n_labels)
             found.append((np.argmax(z, axis=1), best.excess))
         return found
+
+    def _searched(
+        self, scores: ChainScores, k: int, found: list[Ranked], known: Sequence[Ints]
+    ) -> list[Ranked] | None:
+        """Return what was found and the next best by states, k in all; None if it gave up."""
+        every = list(found)
+        while len(every) < k:
+            labels = by_states(scores, self.rows, [*known, *(row for row, _ in every)])
+            if labels is None:
+                return None
+            if not len(labels):
+                break
+            every.append((labels, 0.0))
+        return every
 
     def _point(self, labels: Ints) -> Floats:
         z = np.zeros((self.length, self.n_labels))
@@ -167,7 +194,9 @@ class Checker:
         plain = [i for i, s in enumerate(sets) if s.rows.alone]
         self.slow = [i for i, s in enumerate(sets) if not s.rows.alone]
         blocks = [sets[i].rows for i in plain]
-        self.A = sp.block_diag([b.A for b in blocks], format="csr") if plain else None
+        self.A = sp.block_diag([b.A for b in blocks], format="csr") if blocks[1:] else None
+        if len(blocks) == 1:
+            self.A = blocks[0].A
         self.lower = np.concatenate([np.zeros(0), *(b.lower for b in blocks)])
         self.upper = np.concatenate([np.zeros(0), *(b.upper for b in blocks)])
         self.owner = np.repeat(plain, [len(b.lower) for b in blocks]).astype(np.int64)

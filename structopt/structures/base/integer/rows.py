@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -56,6 +57,13 @@ class Rows:
     def alone(self) -> bool:
         """Whether there is nothing but z, so that a point is checked by a product."""
         return bool(self.A.shape[1] == self.parts)
+
+    @cached_property
+    def columns(self) -> Any:
+        """A by columns: the rows that each part stands in."""
+        columns = sp.csr_array(self.A.T)
+        columns.sum_duplicates()
+        return columns
 
     def fixed(self, held: NDArray[np.int8]) -> Rows:
         """Return the set with parts of z at 1 or 0; -1 leaves one free."""

@@ -97,7 +97,7 @@ def _walk(node: ast.AST, path: tuple[tuple[str, int | None], ...], where: str, f
     if _left_alone(node):
         return
     for new in _changes(node):
-        label = f"{where} | {_shown(node)} -> {_shown(new)}"
+        label = f"{where or 'module'} | {_shown(node)} -> {_shown(new)}"
         found.append(Site(path, new, label, getattr(node, "lineno", 0)))
     if isinstance(node, ast.FunctionDef | ast.ClassDef):
         where = f"{where}.{node.name}" if where else node.name

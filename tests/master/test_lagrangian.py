@@ -4,13 +4,15 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 from small_masters import OBJECTIVES, STATIC, build
 
 from structopt.backends import registry
-from structopt.master.lagrangian import Lagrangian
+from structopt.master.lagrangian import Lagrangian, Priced
 from structopt.master.lagrangian_kernels import step_to_rest
+from structopt.master.program import Program
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -49,3 +51,54 @@ def test_the_step_to_rest_is_the_largest(columns):
     assert found == pytest.approx(float(most), abs=1e-12)
     assert found <= most
     assert found == 1.0 or most < 1
+
+
+SIDES = [-np.inf, -2.0, -1.0, 0.0, 0.5, 1.0, 2.0, np.inf]
+
+
+def least(r, curvature, l1, lb, ub):
+    """The minimum of a column over its bounds, at one of the few points where it can be."""
+    ends = [end for end in (lb, ub) if np.isfinite(end)]
+    turns = [0.0, *((-(r + s * l1) / curvature for s in (-1, 1)) if curvature else ())]
+    falls = not curvature and ((np.isinf(ub) and r < -l1) or (np.isinf(lb) and r > l1))
+    if falls:
+        return -np.inf
+    at = [t for t in turns if lb <= t <= ub] + ends
+    return min(0.5 * curvature * t * t + r * t + l1 * abs(t) for t in at)
+
+
+@pytest.mark.parametrize("linear", [True, False])
+def test_columns_of_every_kind_add_their_minimum(linear):
+    """Bounds that are none, 0, 1 or others, with and without prices: the Lagrangian by hand."""
+    rng, seen = np.random.default_rng(0), np.zeros(2, int)
+    for _ in range(600):
+        n = int(rng.integers(1, 4))
+        ends = np.sort(rng.choice(SIDES, (n, 2)), axis=1)
+        ends[ends[:, 0] == np.inf] = -np.inf, np.inf
+        ends[ends[:, 1] == -np.inf] = -np.inf, np.inf
+        lb, ub = ends.T
+        p = rng.integers(0, 2, n) * rng.choice([0.5, 1.0, 3.0], n) * (not linear)
+        q, l1 = rng.integers(-1, 3, (2, n)).astype(float)
+        l1 = np.abs(l1)
+        program = Program(
+            P=sp.diags_array(p, format="csc"), q=q, l1=l1, A=sp.csr_array((0, n)),
+            lower=np.zeros(0), upper=np.zeros(0), lb=lb, ub=ub, offset=0.25,
+        )  # fmt: skip
+        lagrangian = Lagrangian(program)
+        none = [least(*column) for column in zip(q, p, l1, lb, ub, strict=True)]
+        for _ in range(3):
+            pull, gain = rng.integers(-3, 4, n).astype(float), float(rng.integers(-2, 5))
+            found = lagrangian.value(Priced(pull, gain, np.zeros(0)), np.zeros(n))
+            worth = [least(*column) for column in zip(q - pull, p, l1, lb, ub, strict=True)]
+            if np.isfinite(sum(worth)):
+                assert found == pytest.approx(gain + sum(worth) + 0.25, abs=1e-9)
+                seen[0] += 1
+            elif np.isfinite(sum(none)):  # a share of the multipliers, as large as can be
+                flat = p == 0
+                low = np.where(flat & np.isinf(ub), -l1, -np.inf)
+                high = np.where(flat & np.isinf(lb), l1, np.inf)
+                t = step_to_rest(q, pull, low, high, 0.0)
+                near = [least(*c) for c in zip(q - t * pull, p, l1, lb, ub, strict=True)]
+                assert found == pytest.approx(t * gain + sum(near) + 0.25, abs=1e-9)
+                seen[1] += 1
+    assert np.all(seen > 100)

@@ -1,0 +1,65 @@
+"""Block ascent round by round: both bounds against every output written out."""
+
+import numpy as np
+import pytest
+from enumeration import optimum, small_chain, small_classes
+
+import structopt as so
+
+WEIGHT = np.array([1.0, 0.5, 2.0, 0.0])
+FORMS = {  # the formulation, and what 1/2 |w|^2 and a hinge cost
+    "m3n": (lambda: so.M3N(0.7), 1 / 0.7, 1.0),
+    "svm-margin": (lambda: so.StructSVM(6.0, rescale="margin"), 1.0, 1.5),
+    "svm-unit": (lambda: so.StructSVM(6.0), 1.0, 1.5),
+}
+
+
+def value(problem, w, kind, cost, curvature):
+    X, Y, structure, outputs = problem
+    total = curvature / 2 * w @ w
+    for i, (x, gold) in enumerate(zip(X, Y, strict=True)):
+        short = [0.0]
+        for y in outputs[i]:
+            if loss := structure.loss(gold, y):
+                delta = structure.joint_features(x, gold) - structure.joint_features(x, y)
+                short.append((1.0 if kind == "svm-unit" else loss) - float((delta @ w)[0]))
+        total += cost[i] * max(short)
+    return total
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("make", [small_chain, small_classes])
+@pytest.mark.parametrize("kind", FORMS)
+def test_both_bounds_of_every_round(kind, make, weight):
+    if kind == "svm-unit" and make is small_chain:
+        with pytest.raises(so.errors.IncompatibleError):
+            started(kind, make, weight)
+        return
+    _, curvature, rate = FORMS[kind]
+    problem, run = started(kind, make, weight)
+    cost = rate * (np.ones(4) if weight is None else weight)
+    truth = optimum(kind, 0.7 if kind == "m3n" else 6.0, problem, weights=weight)
+    best = start = value(problem, np.zeros(problem[2].n_features_), kind, cost, curvature)
+    assert run._primal == pytest.approx(start)
+    for _ in range(8):
+        run.step()
+        dual = run._dual
+        found = run._certify()
+        w = run.iterate().weights
+        assert found == pytest.approx(value(problem, w, kind, cost, curvature), rel=1e-9)
+        best = min(best, found)
+        assert run._primal == pytest.approx(best, rel=1e-9)
+        assert dual <= run._dual <= truth * (1 + 1e-7)
+        assert run._dual >= 0.0
+    result = run.solve()
+    assert result.certificate.certified
+    assert result.certificate.exact
+    assert result.certificate.primal == pytest.approx(truth, rel=2e-6)
+    final = value(problem, result.weights, kind, cost, curvature)
+    assert result.certificate.primal == pytest.approx(final, rel=1e-9)
+
+
+def started(kind, make, weight):
+    problem = make(np.random.default_rng(5), n=4)
+    data = so.DataSet.of(problem[2], *problem[:2], sample_weight=weight)
+    return problem, so.BlockAscent(problem[2], FORMS[kind][0](), data, tol=1e-6)

@@ -85,3 +85,54 @@ def test_ball_bounds(kind, above):
         for point in (0.5 * ONE, np.array([3.0, -4.0, 0.0, 0.0])):
             length = norm(point).sum() ** (1.0 if kind is Ball else 0.5)
             assert descent.residual(point) == pytest.approx(max(0.0, length / radius - 1))
+
+
+def test_ridge_steps_and_the_ball_that_holds_the_optimum():
+    """w <- (1 - 1/t) w + g / (t b p), then shortened to where 1/2 p w^2 is the objective at 0."""
+    for most in (np.inf, 2.0, 0.01):
+        descent, w, rng = Ridge(form(PRICES)), np.zeros(SIZE), np.random.default_rng(1)
+        descent.begin(most, ONE, 0.5)
+        short = 0
+        for t in range(1, 6):
+            pull = rng.normal(size=SIZE)
+            descent.step(pull, 0.5)
+            w = (1 - 1 / t) * w + pull / (t * 0.5 * PRICES)
+            paid = 0.5 * PRICES @ w**2
+            if paid > most:
+                w, short = w * np.sqrt(most / paid), short + 1
+            np.testing.assert_allclose(descent.point, w)
+        assert (short > 0) == (most < np.inf)
+
+
+@pytest.mark.parametrize("name", FORMS)
+def test_proximal_steps(name):
+    given, rng = FORMS[name], np.random.default_rng(2)
+    descent = Proximal(given)
+    descent.begin(2.0, rng.normal(size=SIZE), 0.5)
+    descent._metric, descent._length = rng.uniform(0.5, 2.0, SIZE), 0.6
+    u = cp.Variable(SIZE)
+    kept = [u[j] >= given.lb[j] for j in range(SIZE) if np.isfinite(given.lb[j])]
+    kept += [u[j] <= given.ub[j] for j in range(SIZE) if np.isfinite(given.ub[j])]
+    for size in (0.2, 1.0, 3.0):
+        point = size * rng.normal(size=SIZE)
+        far = cp.sum(cp.multiply(1 / (2 * 0.6 * 0.5 * descent._metric), cp.square(u - point)))
+        paid = cp.sum(cp.multiply(given.curvature / 2, cp.square(u))) + given.l1 @ cp.abs(u)
+        cp.Problem(cp.Minimize(far + paid), kept).solve(cp.CLARABEL)
+        np.testing.assert_allclose(descent._answer(point, 0.5), u.value, atol=1e-5)
+
+
+@pytest.mark.parametrize("above", [[], [0, 2]])
+@pytest.mark.parametrize("kind", [Ball, EuclideanBall])
+def test_ball_steps_are_projections(kind, above):
+    rng, u = np.random.default_rng(3), cp.Variable(SIZE)
+    for radius in (0.1, 2.0):
+        descent = kind(SIZE, radius, np.array(above, dtype=np.int64), lambda t: 0.5 / t)
+        size = cp.norm1(u) if kind is Ball else cp.norm2(u)
+        kept = [size <= radius, *(u[j] >= 0 for j in above)]
+        for t in range(1, 5):
+            pull = 3.0 * rng.normal(size=SIZE)
+            descent.enter(0.5)
+            target = descent.point + 0.5 / t * pull
+            descent.step(pull, 1.0)
+            cp.Problem(cp.Minimize(cp.sum_squares(u - target)), kept).solve(cp.CLARABEL)
+            np.testing.assert_allclose(descent.point, u.value, atol=1e-4)

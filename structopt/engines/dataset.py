@@ -25,7 +25,6 @@ from structopt.engines import lanes, where
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
-from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, asked
@@ -361,10 +360,10 @@ class DataSet:
     def _lanes(self) -> Any:
         """The only shard, or runs of it if it is large or several threads ask it."""
         (shard,) = self.shards
-        if not (self.threads and isinstance(shard, LabelledShard)):
+        if not self.threads or shard.n_scores is None:
             return shard
         n_threads = lanes.n_lanes(shard, self.n_jobs)
-        several = n_threads > 1 or lanes.n_scores(shard) >= 2 * lanes.RUN
+        several = n_threads > 1 or shard.n_scores >= 2 * lanes.RUN
         return lanes.Lanes(shard, n_threads) if several else shard
 
     def _ask_all(self, oracle: Oracle, weights: Floats) -> list[Answers]:

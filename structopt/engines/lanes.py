@@ -20,20 +20,20 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from structopt.arrays import Floats
 from structopt.structures.base.input_rows import InputRows
-from structopt.structures.base.labelled_shard import LabelledShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, Shard, excess_of
 
 LARGE = 2**20
-"""Nonzeros of a base from which on two threads are used unasked: a pass then takes some 3 ms, and
-to start and join a thread 0.1 ms."""
+"""Nonzeros of a base, or scores, from which on two threads are used unasked: a pass then takes some
+3 ms, and to start and join a thread 0.1 ms."""
 RUN = 2**16
-"""Scores of labels that are worked out at once: 512 kB of them."""
+"""Scores that are worked out at once: 512 kB of them."""
 
 
 class Lanes:
@@ -45,15 +45,15 @@ class Lanes:
     Parameters
     ----------
     shard : Shard
-        Its outputs are labels, stacked as its gold is.
+        One that says how many scores it works out, and joins the outputs of runs.
     n_threads : int
     """
 
-    def __init__(self, shard: LabelledShard, n_threads: int) -> None:
+    def __init__(self, shard: Shard, n_threads: int) -> None:
         self.shard, self.n_threads = shard, n_threads
-        n_runs = max(n_threads, n_scores(shard) // RUN)
-        edges = np.linspace(0, shard.n_examples, min(n_runs, shard.n_examples) + 1).astype(int)
-        self.runs = shard.runs(edges.tolist())
+        n_runs = max(n_threads, (shard.n_scores or 0) // RUN)
+        self.edges = np.linspace(0, shard.n_examples, min(n_runs, shard.n_examples) + 1).astype(int)
+        self.runs = shard.runs(self.edges.tolist())
 
     def ask(self, oracle: Oracle, weights: Floats) -> Answers:
         """Answer ``oracle`` for every example of the shard; weights were checked."""
@@ -73,26 +73,21 @@ class Lanes:
             for value in vars(self.runs[0]).values():
                 if isinstance(value, InputRows) and value.turned is not None:
                     value.turned.forget()
-        return joined(answers)
+        return joined(self.shard.joined([a.outputs for a in answers], self.edges), answers)
 
 
 _NONE = Answers(None, np.zeros(0), np.zeros(0))
 
 
-def joined(answers: Sequence[Answers]) -> Answers:
-    """Return the answers of runs of labelled examples as one."""
+def joined(outputs: Any, answers: Sequence[Answers]) -> Answers:
+    """Return what runs of examples answered as one, with the outputs of all."""
     return Answers(
-        np.concatenate([a.outputs for a in answers]),
+        outputs,
         np.concatenate([a.loss for a in answers]),
         np.concatenate([a.score for a in answers]),
         all(a.exact for a in answers),
         None if all(a.excess is None for a in answers) else excess_of(answers),
     )
-
-
-def n_scores(shard: LabelledShard) -> int:
-    """Return how many scores of labels a pass over a shard looks at."""
-    return int(np.size(shard.gold) * shard.n_labels)
 
 
 def take(shard: Shard) -> bool:
@@ -101,7 +96,7 @@ def take(shard: Shard) -> bool:
 
     backend, _ = get_active_backend(prefer="threads")
     shared = bool(getattr(backend, "supports_sharedmem", False))  # processes do not say so
-    return isinstance(shard, LabelledShard) and shared
+    return shard.n_scores is not None and shared
 
 
 def n_lanes(shard: Shard, n_jobs: int | None) -> int:
@@ -118,7 +113,7 @@ def n_lanes(shard: Shard, n_jobs: int | None) -> int:
     backend, chosen = get_active_backend(prefer="threads")
     threads = effective_n_jobs(n_jobs)
     alone = n_jobs is None and chosen in (None, 1) and backend.nesting_level in (None, 0)
-    if alone and shard.base.nnz >= LARGE:
+    if alone and max(shard.base.nnz, shard.n_scores or 0) >= LARGE:
         threads = max(threads, min(2, cpu_count()))
     return int(min(threads, shard.n_examples))
 

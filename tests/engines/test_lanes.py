@@ -9,7 +9,11 @@ from joblib import Parallel, delayed, parallel_config
 
 import structopt as so
 from structopt.engines import lanes
+from structopt.structures.alignment_path import small as paths
+from structopt.structures.arborescence import small as arborescence
 from structopt.structures.base.labelled_shard import LabelledShard
+from structopt.structures.grammar import small as grammar
+from structopt.structures.lattice import small as lattice
 
 RNG = np.random.default_rng(0)
 TAGS = ["B-a", "I-a", "B-b", "I-b", "O"]
@@ -40,7 +44,67 @@ def cases():
     }
 
 
-CASES = cases()
+def decoded():
+    """Return structures whose outputs are no labels, with their own tiny problems."""
+    rooms = {"trees": arborescence, "lattices": lattice, "parses": grammar, "alignments": paths}
+    found = {}
+    for name, room in rooms.items():
+        for seed in range(12):
+            made = room.small(np.random.default_rng(seed))
+            if len(made.X) >= 3:
+                found[f"{name} {seed}"] = (made.structure, made.X, made.Y)
+    X, Y = so.datasets.make_swap_lattices(9, n_features=50, vocabulary=9, seed=0)
+    arcs = [np.asarray(references[0]) for references in Y]
+    first = so.PathArrays(np.cumsum([0, *map(len, arcs)]), np.concatenate(arcs))
+    return found | {"lattices as arrays": (so.Lattice(), X, first)}
+
+
+CASES, DECODED = cases(), decoded()
+
+
+def equal(found, wanted):
+    if isinstance(wanted, tuple):
+        return len(found) == len(wanted) and all(map(equal, found, wanted))
+    return np.array_equal(found, wanted)
+
+
+@pytest.mark.parametrize("name", DECODED)
+def test_threads_decode_as_one_does(name, monkeypatch):
+    structure, X, Y = DECODED[name]
+    structure = structure.fitted(X, Y)
+    shard = structure.encode(X, Y)
+    assert shard.n_scores >= 1
+    monkeypatch.setattr(lanes, "RUN", 4)
+    for oracle in (so.loss_augmented, so.oracles.best_other, so.oracles.worst):
+        if oracle.needs not in structure.abilities():
+            continue
+        weights = RNG.normal(size=structure.n_features_)
+        whole = shard.ask(oracle, weights)
+        moved = shard.anchored(whole.outputs)
+        for one in (shard, moved):
+            whole, which = one.ask(oracle, weights), np.arange(one.n_examples)
+            delta = one.directions(whole.outputs, which).tocsr(one.base, len(weights))
+            for n_threads in (1, 2, one.n_examples):
+                found = lanes.Lanes(one, n_threads).ask(oracle, weights)
+                assert equal(found.outputs, whole.outputs)
+                np.testing.assert_array_equal(found.loss, whole.loss)
+                np.testing.assert_allclose(found.score, whole.score, rtol=1e-12, atol=1e-13)
+                again = one.directions(found.outputs, which).tocsr(one.base, len(weights))
+                assert np.array_equal(again.toarray(), delta.toarray())
+
+
+@pytest.mark.parametrize("name", [n for n in DECODED if n.endswith(("0", "arrays"))])
+def test_jobs_share_one_shard_of_what_is_decoded(name):
+    structure, X, Y = DECODED[name]
+    structure = structure.fitted(X, Y)
+    one, two = (so.DataSet.of(structure, X, Y, n_jobs=n) for n in (1, 2))
+    assert len(two.shards) == 1
+    assert isinstance(two._lanes, lanes.Lanes)
+    first, second = (
+        so.CuttingPlane(structure, so.M3N(0.5), d, tol=1e-4).solve() for d in (one, two)
+    )
+    np.testing.assert_allclose(first.weights, second.weights, rtol=1e-9, atol=1e-9)
+    assert first.certificate.primal == pytest.approx(second.certificate.primal, rel=1e-9)
 
 
 @pytest.mark.parametrize("name", CASES)

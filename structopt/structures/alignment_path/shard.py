@@ -8,7 +8,7 @@ the first sequence, of those left out of the second, and of opening a gap in eit
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -141,6 +141,15 @@ class AlignmentPathShard(Shard):
             score[told == 0] = score[i] = score[:, j] = rows[i] = columns[j] = -np.inf
             score[i, j] = gained
         return self._found(Scores(pair, deleted, inserted, opens), 1)[0], missing
+
+    @property
+    def n_scores(self) -> int:
+        """How many matches are possible."""
+        return int(self.pair_ends[-1])
+
+    def joined(self, outputs: Sequence[Any], edges: Ints) -> Paths:
+        """Return the alignments of runs: matches are numbered pair by pair."""
+        return Paths.joined(outputs)
 
     @property
     def anchor(self) -> Paths:

@@ -17,7 +17,7 @@ Outputs are stacked arcs: for every token the row of the arc that leads to it.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, ClassVar, Self
 
@@ -118,6 +118,16 @@ class ArborescenceShard(Shard):
         if part.known is not None:
             part.known = np.where(part.known < 0, -1, part.known - self.arcs[a])
         return part
+
+    @property
+    def n_scores(self) -> int:
+        """How many arcs there are."""
+        return len(self.head)
+
+    def joined(self, outputs: Sequence[Any], edges: Ints) -> Ints:
+        """Return the trees of runs, with the numbers that arcs have in the whole."""
+        runs = zip(outputs, self.arcs[edges[:-1]], strict=True)
+        return np.concatenate([arcs + first for arcs, first in runs])
 
     @property
     def unknown(self) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -37,6 +38,15 @@ class LabelledShard(Shard):
     n_labels: int
     offsets: Ints
     """Where each example begins, if gold is stacked."""
+
+    @property
+    def n_scores(self) -> int:
+        """How many scores of labels a pass looks at."""
+        return int(np.size(self.gold) * self.n_labels)
+
+    def joined(self, outputs: Sequence[Any], edges: Ints) -> Any:
+        """Return the labels of runs below each other."""
+        return np.concatenate(outputs)
 
     @abstractmethod
     def _within(self, weights: Floats, allowed: Any) -> Ints:

@@ -174,6 +174,15 @@ class Shard(ABC):
                 rows.share(vars(part)[name] for part in parts)
         return parts
 
+    @property
+    def n_scores(self) -> int | None:
+        """How many scores of parts a pass looks at; None where runs are not asked side by side."""
+        return None
+
+    def joined(self, outputs: Sequence[Any], edges: Ints) -> Any:
+        """Return the outputs of the runs of examples between edges as those of the whole."""
+        raise self._lacks("joined")
+
     def single(self, i: int) -> Shard:
         """Return example i as a shard of its own, over the same ``base``."""
         if not (self.along or self.each):

@@ -9,7 +9,7 @@ a rule. Outputs are :class:`~structopt.structures.lattice.inputs.Paths` of nodes
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -170,6 +170,16 @@ class GrammarShard(Shard):
             self.part(i, i + 1)._agreeing(weights, staged, told) for i, told in enumerate(held)
         ]
         return Paths.stacked(found), np.array([len(nodes) == 0 for nodes in found])
+
+    @property
+    def n_scores(self) -> int:
+        """How many symbols of spans a chart holds, over all sentences."""
+        lengths = np.diff(self.offsets)
+        return int(lengths @ (lengths + 1)) // 2 * len(self.made.symbols)
+
+    def joined(self, outputs: Sequence[Any], edges: Ints) -> Paths:
+        """Return the trees of runs: nodes are numbered sentence by sentence."""
+        return Paths.joined(outputs)
 
     # ------------------------------------------------------------------ outer loops
     @property

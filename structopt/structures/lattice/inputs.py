@@ -48,6 +48,19 @@ class Paths(NamedTuple):
         flat = [np.asarray(path, dtype=np.int64) for path in paths]
         return cls(ptr, np.concatenate(flat) if flat else np.zeros(0, dtype=np.int64))
 
+    @classmethod
+    def joined(cls, runs: Sequence[Paths]) -> Paths:
+        """Return the paths of runs of examples as one.
+
+        >>> one = Paths(np.array([0, 2]), np.array([4, 5]))
+        >>> Paths.joined([one, one])
+        Paths(ptr=array([0, 2, 4]), edges=array([4, 5, 4, 5]))
+        """
+        lengths = [np.diff(run.ptr) for run in runs]
+        return cls(
+            np.cumsum(np.concatenate([[0], *lengths])), np.concatenate([r.edges for r in runs])
+        )
+
 
 @dataclass(frozen=True)
 class Lattices:

@@ -11,7 +11,7 @@ Outputs are :class:`~structopt.structures.lattice.inputs.Paths`.
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from typing import Any, Self
 
@@ -133,6 +133,17 @@ class LatticeShard(Shard):
         part.right = Paths.stacked([self.right.of(i) - first for i in range(a, b)])
         part.rows = self.rows[first:stop]
         return part
+
+    @property
+    def n_scores(self) -> int:
+        """How many edges there are."""
+        return len(self.lattices.tail)
+
+    def joined(self, outputs: Sequence[Any], edges: Ints) -> Paths:
+        """Return the paths of runs, with the numbers that edges have in the whole."""
+        first = self.lattices.edge_ptr[edges[:-1]]
+        runs = zip(outputs, first, strict=True)
+        return Paths.joined([Paths(run.ptr, run.edges + start) for run, start in runs])
 
     def single(self, i: int) -> Self:
         """Return lattice i as a shard of its own."""

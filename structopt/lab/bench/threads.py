@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from structopt.engines.dataset import DataSet
-from structopt.lab.bench.drawn_data import CASES
+from structopt.lab.bench.drawn_data import CASES, DECODED
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
 from structopt.lab.harness.study import Cell, Row
@@ -32,11 +32,11 @@ class ThreadsBench(Bench):
 
     def cells(self) -> list[Cell]:
         """Return a cell a kind of data."""
-        return [{"case": case} for case in CASES]
+        return [{"case": case} for case in (*CASES, *DECODED)]
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Return milliseconds of passes, those of one thread and of two after each other."""
-        structure, X, Y = CASES[cell["case"]](self.rows)
+        structure, X, Y = (CASES | DECODED)[cell["case"]](self.rows)
         structure = structure.fitted(X, Y)
         weights = np.random.default_rng(0).normal(size=structure.n_features_)
         sets = {n: DataSet.of(structure, X, Y, n_jobs=n) for n in THREADS}

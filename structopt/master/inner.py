@@ -96,41 +96,8 @@ class Inner:
     def deepest(self, x: Floats, lifted: Sequence[Cuts]) -> tuple[Floats, float] | None:
         """Return x with the other columns where all rows have the most room, and how much."""
         program, equal = self._at(x, lifted, 0.0)
-        n = program.size
-        below = np.isfinite(program.lower) & ~equal
-        above = np.isfinite(program.upper) & ~equal
-        A = sp.csr_array(
-            sp.vstack([
-                sp.hstack([program.A, -1.0 * below[:, None]]),
-                sp.hstack([program.A[above], np.ones((int(above.sum()), 1))]),
-            ])
-        )  # fmt: skip
-        upper = np.where(above, np.inf, program.upper)
-        cones = program.cones
-        if len(cones):
-            wider = sp.csr_array(sp.hstack([cones.matrix, -cones.centre[:, None]]))
-            cones = replace(cones, matrix=wider)
-        ends = np.flatnonzero(program.lb < program.ub)
-        low = ends[np.isfinite(program.lb[ends])]
-        bounds = sp.hstack(
-            [sp.eye_array(n, format="csr")[low], -np.ones((len(low), 1))], format="csr"
-        )
-        found = solve(
-            Program(
-                P=sp.diags_array(np.r_[np.full(n, 1e-6), 0.0], format="csc"),
-                q=np.r_[np.zeros(n), -1.0],
-                l1=np.zeros(n + 1),
-                A=sp.csr_array(sp.vstack([A, bounds])),
-                lower=np.r_[program.lower, np.full(int(above.sum()), -np.inf), program.lb[low]],
-                upper=np.r_[upper, program.upper[above], np.full(len(low), np.inf)],
-                lb=np.r_[program.lb, -np.inf],
-                ub=np.r_[program.ub, 1.0],
-                cones=cones if len(cones) else Cones.none(n + 1),
-            )
-        )
-        if found.status not in ("optimal", "inaccurate") or not np.all(np.isfinite(found.x)):
-            return None
-        return self._put(x, found.x[:-1]), float(found.x[-1])
+        found = roomiest(program, equal)
+        return None if found is None else (self._put(x, found[0]), found[1])
 
     def violation(self, x: Floats, lifted: Sequence[Cuts]) -> float:
         """Return by how much a point breaks the rows of cuts and its static rows and bounds."""
@@ -198,6 +165,46 @@ class Inner:
             lb=p.lb[u], ub=p.ub[u], cones=cones,
         )  # fmt: skip
         return program, equal
+
+
+def roomiest(program: Program, equal: NDArray[np.bool_]) -> tuple[Floats, float] | None:
+    """Return where all rows but the ``equal`` ones, bounds and cones have the most room; how much.
+
+    It is 1 at most, and negative where no point satisfies all.
+    """
+    n = program.size
+    below = np.isfinite(program.lower) & ~equal
+    above = np.isfinite(program.upper) & ~equal
+    A = sp.csr_array(
+        sp.vstack([
+            sp.hstack([program.A, -1.0 * below[:, None]]),
+            sp.hstack([program.A[above], np.ones((int(above.sum()), 1))]),
+        ])
+    )  # fmt: skip
+    upper = np.where(above, np.inf, program.upper)
+    cones = program.cones
+    if len(cones):
+        wider = sp.csr_array(sp.hstack([cones.matrix, -cones.centre[:, None]]))
+        cones = replace(cones, matrix=wider)
+    ends = np.flatnonzero(program.lb < program.ub)
+    low = ends[np.isfinite(program.lb[ends])]
+    bounds = sp.hstack([sp.eye_array(n, format="csr")[low], -np.ones((len(low), 1))], format="csr")
+    found = solve(
+        Program(
+            P=sp.diags_array(np.r_[np.full(n, 1e-6), 0.0], format="csc"),
+            q=np.r_[np.zeros(n), -1.0],
+            l1=np.zeros(n + 1),
+            A=sp.csr_array(sp.vstack([A, bounds])),
+            lower=np.r_[program.lower, np.full(int(above.sum()), -np.inf), program.lb[low]],
+            upper=np.r_[upper, program.upper[above], np.full(len(low), np.inf)],
+            lb=np.r_[program.lb, -np.inf],
+            ub=np.r_[program.ub, 1.0],
+            cones=cones if len(cones) else Cones.none(n + 1),
+        )
+    )
+    if found.status not in ("optimal", "inaccurate") or not np.all(np.isfinite(found.x)):
+        return None
+    return found.x[:-1], float(found.x[-1])
 
 
 def _without_l1(program: Program) -> Program:

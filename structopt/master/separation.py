@@ -11,6 +11,10 @@ violation of a family at either end, ``(1 - t) v_inside + t v <= 0`` at the poin
 for at that point: interpolated ones charge ``1 - t`` of an inside slack to every example, even to
 those whose margin is met with room to spare. (StructRMM on digits, C = 1000, weights that break a
 bound by 0.0115: 3.0% above the optimum interpolated, and 0.5% in another run, lowered.)
+
+Where slacks stand in other rows (a budget of all of them, say), master solutions may break these by
+what the oracles find until the end. A point inside is then looked for where the master's own rows
+have the most room, and the cuts that it breaks are found too.
 """
 
 from __future__ import annotations
@@ -20,14 +24,16 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
 from structopt.engines.dataset import DataSet
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
-from structopt.master.inner import Inner
+from structopt.master.inner import Inner, roomiest
 from structopt.master.lift import Family
 from structopt.master.value import raise_slacks, shortfall
+from structopt.run.certificate import FEASIBLE
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, excess_of
@@ -179,30 +185,60 @@ def _solved_for(
     objective: Callable[[Floats], float],
 ) -> Separation:
     """Separate where the other columns must be solved for (:mod:`structopt.master.inner`)."""
+
+    def best(x: Floats, lifted: list[Cuts]) -> tuple[Floats | None, float]:
+        """Return the best point at the weights of x that keeps what was declared, and how well."""
+        point = inner.best(x, lifted)
+        if point is None:
+            return None, np.inf
+        residual = max(master.residual(point), inner.broken(point, lifted))
+        return (point, residual) if residual <= FEASIBLE else (None, residual)
+
     ask = _Asking(master, data, x)
-    each = [ask.rows(number) for number in range(len(master.families))]
-    lifted = [cuts for cuts, _ in each]
-    found, worst, every = [], 0.0, tuple(lifted)
-    for cuts, directed in each:
-        violation, which = _violated(cuts, x)
-        worst = max(worst, violation)
-        if len(which):
-            found.append((cuts.take(which), directed))
-    point, exact, asked = inner.best(x, lifted), ask.exact(), ask.by_family()
-    if inside is None and (deep := inner.deepest(x, lifted)) is not None and deep[1] > _DEEP:
-        inside = Inside(deep[0], {-1: -deep[1]})
+    lifted, found, worst = ask.all()
+    every = tuple(lifted)
+    (point, residual), exact, asked = best(x, lifted), ask.exact(), ask.by_family()
+    if inside is None:
+        inside = _inside(inner, x, lifted)
+    if point is None and inside is None and (roomy := _roomiest(master)) is not None:
+        # no point between: weights at which the cuts so far leave room, and the cuts these break
+        there, more, _ = (elsewhere := _Asking(master, data, roomy)).all()
+        inside, found = _inside(inner, roomy, there), [*found, *more]
+        exact = exact and elsewhere.exact()
     if point is None and inside is not None:  # (1 - t) inside + t x, with violations of x itself
-        room, most = -inside.violations[-1], inner.violation(x, lifted)
-        t = room / (room + most)
-        mixed = (1.0 - t) * inside.point + t * x
-        again = _Asking(master, data, mixed)
-        lifted = [again.rows(number)[0] for number in range(len(master.families))]
-        solved = inner.best(mixed, lifted)
-        point, exact = mixed if solved is None else solved, exact and again.exact()
+        deep = inner.deepest(x, lifted)  # the other columns of x are the backend's word
+        near = [x] if deep is None else [x, deep[0]]
+        most, end = min((inner.violation(u, lifted), k) for k, u in enumerate(near))
+        t = (room := -inside.violations[-1]) / (room + most)
+        mixed = (1.0 - t) * inside.point + t * near[end]
+        lifted = (again := _Asking(master, data, mixed)).all()[0]
+        point, residual = best(mixed, lifted)
+        if point is None:
+            point, residual = mixed, max(master.residual(mixed), inner.broken(mixed, lifted))
+        exact = exact and again.exact()
     if point is None:
         return Separation(x, np.inf, worst, worst, found, None, exact, 0.0, every, asked)
-    value, residual = objective(point), max(master.residual(point), inner.broken(point, lifted))
+    value = objective(point)
     return Separation(point, value, residual, worst, found, inside, exact, 0.0, every, asked)
+
+
+def _inside(inner: Inner, x: Floats, lifted: list[Cuts]) -> Inside | None:
+    """Return a point at the weights of x with room in every row, None if there is none."""
+    deep = inner.deepest(x, lifted)
+    return None if deep is None or deep[1] <= _DEEP else Inside(deep[0], {-1: -deep[1]})
+
+
+def _roomiest(master: RestrictedMaster) -> Floats | None:
+    """Return the point at which a master's rows have the most room, None if they have none."""
+    program, cuts = master.program, master.pool.cuts
+    whole = replace(
+        program,
+        A=sp.csr_array(sp.vstack([program.A, cuts.matrix(program)])),
+        lower=np.concatenate([program.lower, cuts.lower]),
+        upper=np.concatenate([program.upper, cuts.upper]),
+    )
+    found = roomiest(whole, whole.lower == whole.upper)
+    return None if found is None or found[1] <= _DEEP else found[0]
 
 
 class _Asking:
@@ -220,6 +256,18 @@ class _Asking:
             for number, family in enumerate(self._master.families)
         ]
         return {n: self._answers[key] for n, key in enumerate(keys) if key in self._answers}
+
+    def all(self) -> tuple[list[Cuts], list[tuple[Cuts, Callable[[Cuts], Cuts]]], float]:
+        """Return all families' rows, those violated with who knows directions, and the worst."""
+        lifted, found, worst = [], [], 0.0
+        for number in range(len(self._master.families)):
+            cuts, directed = self.rows(number)
+            lifted.append(cuts)
+            violation, which = _violated(cuts, self._x)
+            worst = max(worst, violation)
+            if len(which):
+                found.append((cuts.take(which), directed))
+        return lifted, found, worst
 
     def rows(self, number: int) -> tuple[Cuts, Callable[[Cuts], Cuts]]:
         """Return the cuts of one family, one per owner, and who knows their directions."""

@@ -35,7 +35,7 @@ from collections import Counter
 from pathlib import Path
 
 import mutants
-from mutation_targets import COMPILED, TARGETS
+from mutation_targets import COMPILED, PROVING, TARGETS
 
 ROOT = Path(__file__).resolve().parents[2]
 PRELOADED = [
@@ -179,9 +179,15 @@ def equivalent() -> dict[tuple[str, str], str]:
     return listed
 
 
+def sites_of(file: str) -> list[mutants.Site]:
+    """Return a file's mutants; of a method only those in the functions that make certificates."""
+    found, only = mutants.sites(ast.parse((ROOT / file).read_text())), PROVING.get(file)
+    return [s for s in found if only is None or s.label.split(" | ")[0].split(".")[-1] in only]
+
+
 def chosen(file: str, count: int, seed: int) -> list[mutants.Site]:
     """Return a sample of a file's mutants, the same for the same source and seed."""
-    found = mutants.sites(ast.parse((ROOT / file).read_text()))
+    found = sites_of(file)
     if count and count < len(found):
         rng = random.Random(f"{seed} {file}")
         found = [found[k] for k in sorted(rng.sample(range(len(found)), count))]
@@ -227,7 +233,7 @@ def summary(files: list[str], known: dict, listed: dict) -> None:
     print("|---|---|---|---|---|---|")
     for file in files:
         count: Counter[str] = Counter()
-        sites = mutants.sites(ast.parse((ROOT / file).read_text()))
+        sites = sites_of(file)
         for site in sites:
             key = file, site.label
             if key in listed:

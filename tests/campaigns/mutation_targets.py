@@ -8,6 +8,8 @@ VALUE = "tests/master/test_value.py"
 STRUCTURES = "tests/contracts/test_structures.py"
 T = "tests/structures"
 BOUNDS, ERRING = "tests/master/test_true_bounds.py", "tests/methods/test_erring_oracles.py"
+CHAINS = f"{STRUCTURES} -k Chain-"
+PROGRAMS, LOSSES = "tests/structures/test_program.py", "tests/structures/test_losses.py"
 RESIDUALS = "tests/backends/test_residuals.py"
 INNER = 'tests/learn/test_hostile.py -k "not multiple"'
 ASCENT = "tests/methods/test_block_ascent_rounds.py"
@@ -121,6 +123,56 @@ TARGETS: dict[str, list[str]] = {
         RESIDUALS,
         "tests/backends/test_extragradient_statuses.py",
     ],
+    # what decoders share
+    "structopt/structures/base/k_best_kernels.py": [
+        "tests/structures/test_alignment_path.py",
+        f'{STRUCTURES} -k "AlignmentPath- or Grammar-"',
+    ],
+    "structopt/structures/base/parts_kernels.py": ["tests/structures/test_parts.py"],
+    "structopt/structures/base/parts.py": ["tests/structures/test_parts.py"],
+    "structopt/structures/base/flows_kernels.py": ["tests/structures/test_projections.py -k flow"],
+    "structopt/structures/base/semiring_kernels.py": [
+        "tests/structures/test_marginals.py",
+        "tests/structures/test_second_order.py",
+    ],
+    "structopt/structures/base/longest_paths.py": ["tests/structures/test_chain.py", CHAINS],
+    "structopt/structures/base/label_problem.py": ["tests/structures/test_multiclass.py", CHAINS],
+    "structopt/structures/base/label_costs.py": ["tests/structures/test_losses.py", CHAINS],
+    "structopt/structures/base/orders.py": [
+        "tests/structures/test_ranking.py",
+        f'{STRUCTURES} -k "Ranking-"',
+    ],
+    "structopt/structures/base/integer/rows.py": [PROGRAMS],
+    "structopt/structures/base/integer/solver.py": [PROGRAMS],
+    **_room("arborescence", "Arborescence-", "test_arborescence", files="projective_kernels"),
+    **_room("label_vector", "LabelVector-", "test_label_vector", files="beam"),
+    **_room("markov_net", "MarkovNet-", "test_markov_net", files="junction_tree"),
+    **_room("graph_matching", "GraphMatching-", "test_graph_matching", files="structure"),
+    **_room("multi_label", "MultiLabel-", "test_sets", files="structure"),
+    **_room("references", "References-", "test_references", files="good_kernels"),
+    **_room("lattice", "Lattice-", "test_lattice", "test_lattice_arrays", files="arrays_kernels"),
+    **_room("decision", "Decision-", "test_decision", files="listed paths program tours edges"),
+    **{
+        f"structopt/structures/losses/{f}.py": ["tests/structures/test_sets.py", LOSSES]
+        for f in ("average_precision", "contingency", "discounted_gain", "swapped_pairs")
+    },
+    **{
+        f"structopt/structures/losses/{f}.py": [LOSSES]
+        for f in ("confusion", "part_costs", "span_costs", "tree_distance")
+    },
+    # points of polytopes, which dual values of saddle points rest on
+    **{
+        f"structopt/structures/{f}.py": ["tests/structures/test_projections.py"]
+        for f in (
+            "multiclass/projection",
+            "cut/projection",
+            "cut/projection_kernels",
+            "matching/projection",
+            "matching/projection_kernels",
+        )
+    },
+    "structopt/structures/chain/projection_kernels.py": [CHAINS, "tests/methods/test_saddle.py"],
+    "structopt/testing/audit.py": ["tests/learn/test_audit.py"],
     **_room(
         "constrain",
         "constrain",
@@ -129,6 +181,20 @@ TARGETS: dict[str, list[str]] = {
         files="multipliers search shard",
     ),
 }
+
+METHODS = "structopt/methods"
+PROVING: dict[str, set[str]] = {
+    f"{METHODS}/block_ascent/method.py": {
+        "result", "_begin_at", "_declare", "_certify", "iterate", "state", "_result",
+    },
+    f"{METHODS}/frank_wolfe/method.py": {"result", "_raise", "_certify"},
+    f"{METHODS}/subgradient/method.py": {
+        "_declare", "_begin", "_at_once", "_in_batches", "_evaluate", "_raise",
+    },
+    f"{METHODS}/saddle/method.py": {"_judge", "_raise", "_certain", "_note", "iterate"},
+    f"{METHODS}/working_sets.py": {"_most_violated", "_asked_of", "_note"},
+}  # fmt: skip
+"""Of methods, the functions that make certificates: the others decide how fast, not what is so."""
 
 COMPILED: set[str] = set()
 """Loops that plain Python cannot run: they are compiled anew for each mutant."""

@@ -1,9 +1,11 @@
 """Cones by their definitions: what lies in them, in their duals, and well inside."""
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from structopt.master.compile import compile_problem
 from structopt.master.cones import Cone, Cones, triangle
 
 KINDS = {
@@ -173,3 +175,41 @@ def test_the_depth_of_a_power_cone_counts_bases_too():
     assert cones.depth(np.array([4.0, 9.0, 1.0])) == pytest.approx(4.0)
     assert cones.depth(np.array([4.0, 9.0, 5.0])) == pytest.approx(1.0)
     assert cones.depth(np.array([-2.0, 9.0, 0.0])) == pytest.approx(-2.0, abs=1e-6)
+
+
+def test_the_residual_is_the_largest_share_of_rows_bounds_and_cones():
+    u = cp.Variable(3)
+    p = compile_problem(cp.sum(u), [cp.SOC(1.0 + 0 * u[0], u), u[0] + u[1] <= 0.5, u >= -0.75], [u])
+    assert p.is_conic
+    assert p.size == 3
+    for x, share in (
+        ([0.1, 0.2, 0.3], 0.0),
+        ([0.0, 0.0, 1.0], 0.0),
+        ([0.0, 0.0, 2.0], 0.5),  # 1 beyond a ball, of numbers up to 2
+        ([0.6, 0.6, 0.0], 0.7 / 1.2),  # a row
+        ([0.1, 0.1, -0.8], 0.05 / 0.8),  # a bound
+        ([-1.0, 0.0, 3.0], (np.sqrt(10) - 1) / 3.0),  # the worst of a bound and the ball
+    ):
+        assert p.residual(np.array(x)) == pytest.approx(share, rel=1e-9, abs=1e-12)
+    wide = compile_problem(cp.sum(u), [cp.SOC(1e6 + 0 * u[0], u)], [u])
+    assert wide.residual(np.array([2e6, 0.0, 0.0])) == pytest.approx(0.5)
+    tiny = compile_problem(cp.sum(u), [cp.SOC(1e-6 + 0 * u[0], u)], [u])
+    assert tiny.residual(np.array([2e-6, 0.0, 0.0])) == pytest.approx(0.5)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_one_cone_outside_is_enough_wherever_it_stands(name):
+    """Rows far outside, on faces and with zeros: their depth is a number, and below 0."""
+    cone, rng = KINDS[name], np.random.default_rng(5)
+    calm = KINDS["soc"]
+    outside = [-cones_of(cone).centre, *(-np.eye(cone.size)), *rng.integers(-2, 2, (40, cone.size))]
+    for s in map(np.asarray, outside):
+        expected = cones_of(cone).contain(s)
+        face = cone.kind == "exp" and s[1] == 0
+        if not face and inside(cone, s + 0.0) is not None:
+            assert expected == inside(cone, s + 0.0)
+        for blocks in ((calm, cone), (cone, calm), (cone, calm, cone)):
+            parts = [s if block is cone else np.array([3.0, 0.0, 0.0]) for block in blocks]
+            cones = cones_of(*blocks)
+            assert not np.isnan(cones.depth(np.concatenate(parts)))
+            assert cones.contain(np.concatenate(parts)) == expected

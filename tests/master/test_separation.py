@@ -100,6 +100,39 @@ def test_hard_and_soft_rows_are_those_that_are_written_out(make, seed):
     assert seen == {True, False}
 
 
+def test_violations_count_from_roundings_on():
+    problem = small_chain(np.random.default_rng(1))
+    master, data = run_of(problem, so.StructSVM(C))
+    w = 0.1 * np.random.default_rng(2).normal(size=problem[2].n_features_)
+    enough = hinges(problem, w)
+    for short, expected in ((0.0, 0), (1e-12, 0), (1e-8, 4), (1e-5, 4), (1e-3, 4)):
+        found = separate(master, data, at(master, w, enough - short))
+        assert sum(len(cuts) for cuts in found.found) == expected
+        assert found.violation == pytest.approx(short, abs=1e-13)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_retreat_goes_to_any_point_inside_just_far_enough(seed):
+    rng = np.random.default_rng(seed)
+    problem = small_chain(rng)
+    master, data = run_of(problem, so.StructRMM(C, B))
+    _, delta, _ = written(problem)
+    start = rng.normal(size=delta.shape[1])
+    start *= 0.5 * B / np.abs(delta @ start).max()
+    inside = separate(master, data, at(master, start)).inside
+    far = start + 3.0 * rng.normal(size=len(start))
+    moved = separate(master, data, at(master, far), inside)
+    shares = []
+    for sign in (1.0, -1.0):
+        room, over = B - (sign * delta @ start).max(), (sign * delta @ far).max() - B
+        shares.append(room / (room + over) if over > 0 else 1.0)
+    u = moved.point[master.weight_columns]
+    np.testing.assert_allclose(u, start + min(shares) * (far - start), rtol=1e-9)
+    assert np.abs(delta @ u).max() <= B * (1 + 1e-12)
+    worth = u @ u / 2 + C / len(problem[0]) * hinges(problem, u).sum()
+    assert moved.value == pytest.approx(worth, rel=1e-12)
+
+
 def test_what_oracles_leave_open_is_told():
     problem = small_chain(np.random.default_rng(0))
     master, data = run_of(problem, so.StructSVM(C))
@@ -174,7 +207,7 @@ def test_a_point_without_a_completion_moves_to_one_that_has_one():
     assert fine.inside is not None
     bad = at(master, 0.1 * np.random.default_rng(0).normal(size=len(good)))
     alone = separate(master, data, bad)
-    assert (alone.value, alone.inside) == (np.inf, None)
+    assert (alone.value, alone.inside, alone.rounding) == (np.inf, None, 0.0)
     moved = separate(master, data, bad, fine.inside)
     w = moved.point[master.weight_columns]
     least = (delta @ w)[loss > 0].min()

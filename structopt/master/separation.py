@@ -41,6 +41,10 @@ from structopt.structures.base.shard import Answers, excess_of
 _DEEP = 1e-7
 """Room in every row from which a point counts as inside: a hundred times what rows may miss."""
 
+_NEAR = 0.1
+"""Share of the rows' sides by which a master's solution may break them where a point inside is
+looked for: that is a programme of the master's size, and its cuts say little before."""
+
 
 @dataclass(frozen=True)
 class Inside:
@@ -200,8 +204,9 @@ def _solved_for(
     (point, residual), exact, asked = best(x, lifted), ask.exact(), ask.by_family()
     if inside is None:
         inside = _inside(inner, x, lifted)
-    if point is None and inside is None and (roomy := _roomiest(master)) is not None:
-        # no point between: weights at which the cuts so far leave room, and the cuts these break
+    lost = point is None and inside is None and worst <= _NEAR * _size(lifted)
+    if lost and (roomy := _roomiest(master)) is not None:
+        # weights at which the cuts so far leave room, and the cuts that these break
         there, more, _ = (elsewhere := _Asking(master, data, roomy)).all()
         inside, found = _inside(inner, roomy, there), [*found, *more]
         exact = exact and elsewhere.exact()
@@ -220,6 +225,12 @@ def _solved_for(
         return Separation(x, np.inf, worst, worst, found, None, exact, 0.0, every, asked)
     value = objective(point)
     return Separation(point, value, residual, worst, found, inside, exact, 0.0, every, asked)
+
+
+def _size(lifted: list[Cuts]) -> float:
+    """Return the largest number on the sides of rows, 1 at least."""
+    sides = np.abs(np.concatenate([side for cuts in lifted for side in (cuts.lower, cuts.upper)]))
+    return float(sides[np.isfinite(sides)].max(initial=1.0))
 
 
 def _inside(inner: Inner, x: Floats, lifted: list[Cuts]) -> Inside | None:

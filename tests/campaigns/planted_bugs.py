@@ -237,8 +237,9 @@ BUGS = [
         "tests/master/test_cones.py",
     ),
     Bug(
-        "a slack may pay more than it costs", LAGRANGIAN,
-        "y = Slacks.of(rows.extra, self._slack).rest(y, cost)", "y = 1.0 * y", TRUE,
+        "gains of rounds are summed without their weights", LAGRANGIAN,
+        "before.gain + weight * priced.gain", "before.gain + priced.gain",
+        "tests/methods/test_lower_bound.py",
     ),
     Bug(
         "columns with a bound of 1 add nothing", LAGRANGIAN,
@@ -279,8 +280,14 @@ BUGS = [
     ),
     Bug(
         "block ascent certifies unproven answers", "structopt/methods/block_ascent/method.py",
-        "        self._proven = self._proven and found.exact\n", "",
-        "tests/methods/test_block_ascent_rounds.py tests/methods/test_block_ascent.py",
+        "self._proven = self._proven and found.exact", "self._proven = self._proven",
+        "tests/methods/test_block_ascent_rounds.py",
+    ),
+    Bug(
+        "block ascent's best value is that of other weights",
+        "structopt/methods/block_ascent/method.py",
+        "self._primal, self._best = found.value, weights", "self._primal = found.value",
+        "tests/methods/test_block_ascent_rounds.py",
     ),
     Bug(
         "the ridge is dropped from block ascent's bound",

@@ -107,3 +107,16 @@ def test_a_bound_below_the_margin_is_said(caplog):
         run_of(problem, so.StructRMM(1.0, 0.25))
     assert "B = 0.25" in caplog.text
     assert "at least 0.75" in caplog.text
+
+
+@pytest.mark.parametrize("eps", [0.5, 0.1])
+def test_at_the_end_nothing_is_violated_by_more_than_its_tolerance(eps):
+    left = []
+    for seed in range(6):
+        problem = (small_chain if seed % 2 else small_classes)(np.random.default_rng(seed))
+        for formulation in (so.M3N(1.0), so.StructRMM(20.0, 0.9)):
+            last = run_of(problem, formulation, eps=eps, eps_B=eps, tol=0.0).solve().history[-1]
+            if last.cuts_added == 0:  # else the bounds met before
+                assert last.violation <= eps * (1 + 1e-6)
+                left.append(last.violation / eps)
+    assert max(left) > 0.3  # it is this that ends the runs

@@ -2,7 +2,10 @@
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from test_true_bounds import CONES, CUTS, ROUND, SETS, Case
+
+from structopt.master.anchor import find_anchor
 
 CELLS = [
     *(("l1", static) for static in SETS), ("quadratic", "rows"), ("squared slacks", "ball"),
@@ -84,3 +87,40 @@ def test_least_squares_bring_columns_back_that_are_a_little_off(objective, stati
         after = lagrangian._repair.overshoot(lagrangian._repair.restored(given, reduced)[1])
         back.append(after <= 1e-3 * before + 1e-13)
     assert np.mean(back) >= 0.8
+
+
+@pytest.mark.parametrize(("objective", "static"), [*CELLS, ("every worst", "none")])
+def test_anchors_satisfy_everything_with_the_room_they_tell(objective, static):
+    case = Case(1, objective, static)
+    p, dual = case.master.program, case.lagrangian._dual
+    kept = dual.floor.copy(), dual.ceiling.copy(), dual.sign.copy(), dual.zero.copy()
+    rows = case.master.pool.cuts.matrix(p)
+    touched = np.zeros(p.size, dtype=bool)
+    touched[rows.indices] = touched[p.weights] = True
+    nothing = sp.csr_array((0, p.size))
+    for cuts, some in ((nothing, None), (rows, None), (nothing, touched), (rows, touched)):
+        found = find_anchor(dual, cuts, some)
+        for before, after in zip(kept, (dual.floor, dual.ceiling, dual.sign, dual.zero),
+                                 strict=True):  # fmt: skip
+            np.testing.assert_array_equal(before, after)
+        if found is None:
+            continue
+        assert found.deep == (found.room >= 1e-7)
+        assert np.all(found.cuts >= 0)
+        assert len(found.cuts) == cuts.shape[0]
+        if not found.deep:
+            continue
+        low, high, room = found.dual.floor, found.dual.ceiling, found.room
+        reduced = p.q - cuts.T @ found.cuts - p.static.T @ found.static
+        price = np.where(p.q != 0, np.abs(p.q), 1e-6)
+        moved = np.diff(sp.csc_array(p.static).indptr) + np.diff(sp.csc_array(cuts).indptr) > 0
+        margin = np.where(moved & (low < high), 0.5 * room * np.minimum(price, 1.0), 0.0)
+        assert np.all(reduced >= low + margin - 1e-7)
+        assert np.all(reduced <= high - margin + 1e-7)
+        signed = found.dual.sign * found.static
+        apart = (found.dual.sign != 0) & ~found.dual.zero
+        assert np.all(signed[apart] >= 0.9 * room)
+        assert np.all(np.abs(found.static[found.dual.zero]) <= 1e-6)
+        z = found.static[len(p.lower) :]
+        assert p.cones.depth(p.cones.dual_map @ z) >= 0.0
+        assert np.all((found.dual.floor >= dual.floor) & (found.dual.ceiling <= dual.ceiling))

@@ -41,6 +41,8 @@ CONES = {
     "soft worst": lambda w, xi: cp.sum_squares(w) / 2 + cp.log_sum_exp(xi),
     "worst": lambda w, xi: cp.norm1(w) / 2 + 2 * cp.max(xi),
     "two worst": lambda w, xi: cp.sum_squares(w) / 2 + cp.sum_largest(xi, 2),
+    "every worst": lambda w, xi: cp.sum_squares(w) / 2 + cp.sum_largest(xi, N),
+    "every worst, l1": lambda w, xi: cp.norm1(w) + cp.sum_largest(xi, N),
     "huber": lambda w, xi: cp.norm1(w) / 2 + cp.sum(cp.huber(xi, 0.5)),
 }
 GROUND = np.array([[1.0, 1.0, 0.0, 0.0], [0.0, 0.0, -1.0, 1.0], [1.0, 0.0, 0.0, -1.0]])

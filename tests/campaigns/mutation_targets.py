@@ -77,10 +77,7 @@ TARGETS: dict[str, list[str]] = {
     "structopt/master/term_bound.py": ["tests/master/test_terms.py"],
     "structopt/master/terms.py": ["tests/master/test_terms.py"],
     "structopt/master/rule.py": ["tests/master/test_question.py", LIFT],
-    "structopt/master/form.py": [
-        "tests/master/test_refusals.py",
-        ERRING,
-    ],
+    "structopt/master/form.py": ["tests/master/test_form.py", "tests/master/test_refusals.py"],
     "structopt/master/ball.py": ["tests/methods/test_subgradient.py"],
     "structopt/master/cuts.py": [FIELDS, BOUNDS],
     "structopt/master/pool.py": [FIELDS, BOUNDS, "tests/methods/test_state.py"],

@@ -198,6 +198,8 @@ NAMES = [
     Name("ConvergenceWarning", "errors", "warning"),
     Name("ExtragradientSolver", "backends.extragradient.cvxpy_solver", "solver"),
     Name("ArcFeatures", "features.arcs", "features"),
+    Name("PhraseTable", "features.phrases", "features"),
+    Name("PhraseLattices", "features.phrase_lattices", "features"),
     Name("ColumnFeatures", "features.columns", "features"),
     Name("DictFeatures", "features.dicts", "features"),
     Name("JoinedFeatures", "features.sequences", "features"),

@@ -45,6 +45,7 @@ class Entry:
 CATALOGUE = (
     Entry("lp-struct-table-1", LP_STRUCT, "Table 1", "Tagging MEDLINE: error, CPU time, rounds"),
     Entry("lp-struct-table-2", LP_STRUCT, "Table 2", "Translation: BLEU and NIST of LP (7), (8)"),
+    Entry("lp-struct-section-5", LP_STRUCT, "Section 5.2", "Translation: a decoder in the loop"),
     Entry("lp-struct-figure-1", LP_STRUCT, "Figure 1", "Extragradient: spirals of the objectives"),
     Entry("lp-struct-figure-2", LP_STRUCT, "Figure 2", "Tagging: CPU time against rounds"),
     Entry("struct-rmm-table-1", STRUCT_RMM, "Table 1", "Named entities and parts of speech"),

@@ -15,6 +15,7 @@ from structopt.learn.metrics.bleu import bleu_of_statistics, bleu_statistics, co
 from structopt.learn.metrics.brackets import parse_f1
 from structopt.learn.metrics.hierarchies import tree_distance
 from structopt.learn.metrics.nist import corpus_nist
+from structopt.learn.metrics.oracle_paths import oracle_paths
 from structopt.learn.metrics.pseudo_references import pseudo_references
 from structopt.learn.metrics.resampling import bootstrap_interval, randomisation_test
 from structopt.learn.metrics.scorers import scorer
@@ -33,6 +34,7 @@ __all__ = [
     "iou",
     "iou_by_label",
     "labelled_attachment",
+    "oracle_paths",
     "parse_f1",
     "pseudo_references",
     "randomisation_test",

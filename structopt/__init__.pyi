@@ -135,6 +135,8 @@ from structopt.learn.early_stopping import EarlyStopping as EarlyStopping
 from structopt.errors import ConvergenceWarning as ConvergenceWarning
 from structopt.backends.extragradient.cvxpy_solver import ExtragradientSolver as ExtragradientSolver
 from structopt.features.arcs import ArcFeatures as ArcFeatures
+from structopt.features.phrases import PhraseTable as PhraseTable
+from structopt.features.phrase_lattices import PhraseLattices as PhraseLattices
 from structopt.features.columns import ColumnFeatures as ColumnFeatures
 from structopt.features.dicts import DictFeatures as DictFeatures
 from structopt.features.sequences import JoinedFeatures as JoinedFeatures

@@ -418,6 +418,18 @@ def _others():
         lambda left, right, **o: so.WordAligner(**o).fit(left, right).predict(left, right),
         {"left": words, "right": words, "model": "ibm1", "iterations": 2, "null": 0.2},
     )
+    links = [{(k, k) for k in range(len(sentence))} for sentence in words]
+    yield (
+        "PhraseTable",
+        lambda source, target, links, **o: so.PhraseTable(**o).fit(source, target, links).n_pairs_,
+        {"source": words, "target": words, "links": links, "max_length": 2, "options": 2},
+    )
+    table = so.PhraseTable().fit(words, words, links)
+    yield (
+        "PhraseLattices",
+        lambda target, source, **o: so.PhraseLattices(**o).fit(target).transform(source),
+        {"table": table, "target": words, "source": words, "order": 2},
+    )
     yield (
         "BeamSearch",
         lambda X, Y, **o: so.BeamSearch(**o).fitted(X, Y).encode(X, Y),

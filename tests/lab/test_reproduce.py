@@ -11,6 +11,7 @@ import pytest
 
 from structopt import M3N, Chain, LPStruct, Multiclass, StructuredClassifier, datasets
 from structopt.cli import commands as cli
+from structopt.datasets.hansards import CORPUS
 from structopt.datasets.home import find_data
 from structopt.errors import (
     IncompatibleError,
@@ -208,7 +209,8 @@ TINY = {
 }  # fmt: skip
 MINE = (
     "lp-struct-table-1", "lp-struct-table-2", "lp-struct-figure-1", "lp-struct-figure-2",
-    "struct-rmm-table-1", "struct-rmm-table-2", "struct-rmm-figure-1", "saddle-m3n-section-4",
+    "lp-struct-section-5", "struct-rmm-table-1", "struct-rmm-table-2", "struct-rmm-figure-1",
+    "saddle-m3n-section-4",
 )  # fmt: skip
 
 
@@ -254,6 +256,14 @@ def tiny_data(tmp_path_factory):
         "".join(f"{w} {tags[w]} {'O' if w in ('the', 'a') else 'B-PER'}\n" for w in words)
         for words in texts
     )
+    for k, name in enumerate((*CORPUS, "test", "dev")):
+        some = texts[6 * k : 6 * k + 6]
+        files[f"hansards_alignment/{name}.e"] = "\n".join(map(" ".join, some)) + "\n"
+        french = (f"{w}_" for words in some for w in words[::-1])
+        files[f"hansards_alignment/{name}.f"] = "".join(
+            " ".join(next(french) for _ in words) + "\n" for words in some
+        )
+    files |= {f"hansards_alignment/{name}.wa.nonullalign": "1 1 1\n" for name in ("test", "dev")}
     files |= {"conll2002_spanish/esp.train": rows, "conll2000_chunking/train.txt": rows}
     for name, text in files.items():
         (home / name).parent.mkdir(exist_ok=True)

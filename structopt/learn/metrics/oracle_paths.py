@@ -65,7 +65,7 @@ def oracle_paths(
     Wang and Shawe-Taylor (2009), section 5.2, search the hypotheses with the highest BLEU in the
     stacks of a beam search.
     """
-    check_corpus(X, references)  # type: ignore[arg-type]
+    check_corpus(X, references)
     if X.labels is None:
         raise InvalidInputError("The lattices have no labels: label arcs with what they say.")
     made = LatticeArrays(X.node_ptr, X.arc_ptr, X.tail, X.head, arc_gains(X, references))

@@ -44,7 +44,7 @@ class Decoder(Experiment):
     data: ClassVar[tuple[str, ...]] = tuple(
         f"hansards_alignment/{name}.{end}.gz"
         for name in (*CORPUS, "test", "dev")
-        for end in ("e", "f")
+        for end in ("e", "f", "wa.nonullalign")[: 2 + (name not in CORPUS)]
     )
     differences: ClassVar[str] = (
         "the Hansards at hand have 2,867 pairs instead of 207,000, and a decoder of our own stands "

@@ -48,8 +48,10 @@ from structopt.master.rule import (
     CutNumber,
     CutView,
     DeltaView,
+    FailedRuleError,
     MapSeen,
     NeedsBatchError,
+    said,
     sides_of,
 )
 from structopt.structures.base.oracles import Oracle, loss_augmented, slack_rescaled
@@ -124,7 +126,7 @@ class Family:
         projection = cp.Variable(len(probe), name="cut.delta @ w")
         delta = MapSeen(weights, projection)
         try:
-            sides = sides_of(self.rule(self._view(delta, probe)))
+            sides = sides_of(said(self.rule, self._view(delta, probe)))
         except NeedsBatchError:
             return []
         for expression, _ in sides:
@@ -202,7 +204,7 @@ class Family:
         cut = self._view(DeltaView(None, None, lambda: deltas), cuts)
         if self._side is not None:
             return [expression >= 0 for expression, _ in self._sides(cut)]
-        rule = self.rule(cut)
+        rule = said(self.rule, cut)
         return list(rule) if isinstance(rule, list | tuple) else [rule]
 
     def _view(self, delta: DeltaView, cuts: Cuts) -> CutView:
@@ -214,7 +216,7 @@ class Family:
     def _sides(self, cut: CutView) -> list[tuple[Any, bool]]:
         """Return the rule's sides, all or the one that this family is."""
         self.epigraphs.begin()
-        sides = [(self.epigraphs.replaced(e), same) for e, same in sides_of(self.rule(cut))]
+        sides = [(self.epigraphs.replaced(e), same) for e, same in sides_of(said(self.rule, cut))]
         if self._side is None:
             return sides
         if len(sides) == 1:  # an equality
@@ -284,9 +286,9 @@ class Family:
         except NeedsBatchError:
             self.looks_into_delta = True
             return None
-        except IncompatibleError:
-            raise
         except Exception as error:  # a rule may do anything NumPy can; the batch decides
+            if isinstance(error, IncompatibleError) and not isinstance(error, FailedRuleError):
+                raise
             logger.debug("no template for a rule: %s", error)
             return None
 

@@ -16,7 +16,7 @@ import cvxpy as cp
 from cvxpy.constraints.nonpos import Inequality, NonNeg, NonPos
 from cvxpy.constraints.zero import Equality, Zero
 
-from structopt.errors import IncompatibleError
+from structopt.errors import IncompatibleError, StructoptError
 
 
 class CutNumber(cp.Parameter):  # type: ignore[misc]
@@ -71,6 +71,10 @@ class NeedsBatchError(Exception):
     """The rule looks into delta itself, so that no template can stand for it."""
 
 
+class FailedRuleError(IncompatibleError):
+    """A rule raised an error of its own."""
+
+
 class CutView:
     """What a rule sees: a batch of cuts, each a row.
 
@@ -113,6 +117,20 @@ class CutView:
     def of(self, variable: Any) -> Any:
         """Return the entry of a per-example variable that belongs to each cut's example."""
         return self._pick(variable)
+
+
+def said(rule: Callable[[CutView], Any], cut: CutView) -> Any:
+    """Return what a rule says of cuts; an error of its own says what it was called with."""
+    try:
+        return rule(cut)
+    except (StructoptError, NeedsBatchError, MemoryError):
+        raise
+    except Exception as error:
+        raise FailedRuleError(
+            f"The rule of a cut family failed: {type(error).__name__}: {error} It is called with "
+            "many cuts at once: cut.loss is an array, so write np.where(...) in the place of if, "
+            "and cut.of(...) for numbers of examples."
+        ) from error
 
 
 def sides_of(rule: Any) -> list[tuple[Any, bool]]:

@@ -66,6 +66,14 @@ def test_rules(name):
         declared(lambda w, xi: cp.sum_squares(w) + cp.sum(xi), rule)
 
 
+def test_a_rule_that_fails_is_told_what_it_is_called_with():
+    with pytest.raises(IncompatibleError, match=r"ambiguous.*many cuts at once.*np\.where"):
+        declared(
+            lambda w, xi: cp.sum_squares(w) + cp.sum(xi),
+            lambda c, w, xi: c.delta @ w >= (c.loss if c.loss > 1 else 0) - c.of(xi),
+        )
+
+
 def test_constraints_that_are_none():
     m = RestrictedMaster(n_examples=3, n_features=2)
     w, xi = m.weights(), m.slacks()

@@ -9,6 +9,7 @@ import structopt as so
 from structopt.errors import IncompatibleError
 from structopt.methods.method import Method
 from structopt.methods.saddle.form import SaddleForm
+from structopt.methods.subgradient.l1_ball import project_l1_ball
 
 SETS = {
     "free": None,
@@ -116,3 +117,12 @@ def test_other_forms_are_refused():
         form_of(problem, so.L1M3N(1.0))
     with pytest.raises(IncompatibleError, match="asks best_other"):
         form_of(problem, so.StructSVM(1.0))
+
+
+@pytest.mark.parametrize("far", [1e3, 1e6, 1e9, 1e12])
+def test_far_aims_are_no_rays(far):
+    problem = small_classes(np.random.default_rng(1), n=4)
+    form = form_of(problem, so.M3N(0.8, constraints=SETS["ball"]))
+    v = far * np.random.default_rng(3).normal(size=problem[2].n_features_)
+    near = form.nearest(v, np.ones(len(v)))  # by a solver: another metric has no closed form
+    np.testing.assert_allclose(near, project_l1_ball(v, 0.5).point, atol=1e-5)

@@ -106,6 +106,10 @@ COMMANDS = {
         "lab.bench.sparse:SparseBench",
         "sparse rows and sentences beside liblinear and CRFsuite (sentences need STRUCTOPT_DATA)",
     ),
+    "bench parts": (
+        "lab.bench.parts:PartsBench",
+        "trees, lattices, matchings, parses, segments by block ascent and by others",
+    ),
     "bench alignment": (
         "lab.bench.alignment:AlignmentBench",
         "word alignment of the Hansards by pass (needs STRUCTOPT_DATA)",

@@ -66,9 +66,9 @@ class StructuredClassifier(Predictor):
         Whether the reference backend may solve rounds in which a backend that you named fails;
         with "auto" it may. `result_.rescued` says which rounds it did.
     method : str
-        How the learning problem is driven: "cutting-plane", "block-ascent" ("auto" takes it for
-        classes and sequences under a plain ridge and hinges, and cutting planes otherwise, or where
-        a backend or a checkpoint is asked for), "working-sets", "frank-wolfe",
+        How the learning problem is driven: "cutting-plane", "block-ascent" ("auto" takes it under
+        a plain ridge and hinges where it was measured to be faster, and cutting planes otherwise,
+        or where a backend or a checkpoint is asked for), "working-sets", "frank-wolfe",
         "structured-smo", "subgradient", "extragradient", "bregman", "dual-extragradient",
         "exponentiated-gradient", "compact", "em", "perceptron" or "mira".
     tol : float

@@ -62,7 +62,11 @@ TARGETS: dict[str, list[str]] = {
     "structopt/methods/lower_bound.py": ["tests/methods/test_lower_bound.py", ERRING],
     **{
         f"structopt/methods/block_ascent/{f}.py": [ASCENT, "tests/methods/test_block_ascent.py"]
-        for f in ("problem", "method", "chains", "classes", "chain_kernels", "class_kernels")
+        for f in ("labelled", "method", "chains", "classes", "chain_kernels", "class_kernels")
+    },
+    **{
+        f"structopt/methods/block_ascent/{f}.py": ["tests/methods/test_part_blocks.py"]
+        for f in ("parts", "part_blocks", "part_kernels", "problem")
     },
     "structopt/methods/subgradient/descent.py": [
         "tests/methods/test_descent_bounds.py",

@@ -261,14 +261,10 @@ METHODS = [e.key for e in names.of_kind("method")]
 BACKENDS = [e.key for e in names.of_kind("backend")]
 
 
-TAKEN = {"block-ascent": ["Multiclass", "Chain"]}
-"""What a method is drawn with where it is asked for alone: it takes no other structure."""
-
-
 def drawn(seed, number, method=None):
     """Return the problem of a number; of one method, if it is named."""
     rng = np.random.default_rng([seed, number])
-    structure = str(rng.choice(TAKEN.get(method, list(STRUCTURES))))
+    structure = str(rng.choice(list(STRUCTURES)))
     while True:
         case = StructureCase(STRUCTURES[structure](rng), number)
         count = [len(outputs) for outputs in case.outputs]

@@ -414,3 +414,31 @@ def test_sparse_runs_answer(monkeypatch):
     assert sparse_run.growth("tokens", "60", "6", "3")["certified"]
     near, far = (sparse_data.spread(d) for d in (1000, 10_000))
     assert near[0].nnz == far[0].nnz
+
+
+def test_sums_of_parts_are_put_beside_each_other(monkeypatch):
+    from structopt.lab.bench import parts
+
+    seconds = {"block-ascent": 1.0, "cutting-plane": 2.0, "frank-wolfe": 4.0}
+    monkeypatch.setattr(
+        parts, "alone", lambda _, method, *given: {"cpu": seconds[method], "rounds": len(given)}
+    )
+    bench = parts.PartsBench(repeats=2)
+    found = [cell | bench.run(cell) for cell in bench.cells()]
+    (table,) = bench.tables(found, [])
+    assert [row[0] for row in table.rows] == list(parts.CASES)
+    assert table.rows[0][1:] == ("1 (1-1)", "2 (2-2)", "4 (4-4)", "0.50", "0.25", "3, 3, 3")
+
+
+@pytest.mark.parametrize("name", ["trees", "second order", "lattices", "matchings", "rankings"])
+def test_drawn_sums_of_parts_can_be_learned(name, monkeypatch):
+    """However far apart columns are: the same optimum."""
+    from structopt.lab.bench import parts_data, parts_run
+
+    make, _, C = parts_data.DRAWN[name]
+    monkeypatch.setitem(parts_data.DRAWN, name, (make, 8, C))
+    near = parts_run.train("block-ascent", name, "1000", "1e-3")
+    far = parts_run.train("cutting-plane", name, "100000", "1e-3")
+    assert near["certified"]
+    assert far["certified"]
+    assert near["objective"] == pytest.approx(far["objective"], rel=2e-3)

@@ -89,7 +89,7 @@ class ChainBlocks:
         factor = ratio(self.limit, other.limit) if isinstance(other, ChainBlocks) else None
         if factor is not None:
             for name in ("_planes", "_count", "_age", "_loss", "_gram"):
-                setattr(self, name, getattr(other, name))
+                setattr(self, name, getattr(other, name).copy())  # the other run may go on
             self._alpha, self._weights = factor * other._alpha, factor * other._weights
             forbidden = np.isneginf(other._steps)
             self._steps = np.where(
@@ -98,9 +98,10 @@ class ChainBlocks:
             self.dual = recovered(factor, other.dual, float(np.vdot(other._alpha, other._loss)))
             self._mean = self._alpha
 
-    def full_pass(self, order: Ints) -> None:
-        """Decode every sequence, take up what is found, settle."""
+    def full_pass(self, order: Ints) -> int:
+        """Decode every sequence, take up what is found, settle; return how many."""
         c = self._columns
+        self._mean = self._alpha  # now: what a second Ctrl-C leaves must be feasible
         crowded, gained = kernels.full_pass(
             order, _OLDEST, _STEPS, self._offsets, self._gold, self._cost, self._given.boundaries,
             c.indptr, c.indices, c.data, c.own, self._weights, self._steps, self.limit,
@@ -108,9 +109,9 @@ class ChainBlocks:
             self._work, self._work_steps,
         )  # fmt: skip
         self.dual += gained
-        self._mean = self._alpha
         if crowded:
             self._make_room()
+        return len(order)
 
     def cheap_epochs(self, gap: float, seed: int) -> int:
         """Visit sequences over their planes until their gap is a share of the given."""

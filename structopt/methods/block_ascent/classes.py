@@ -106,8 +106,8 @@ class ClassBlocks:
             self._mean, self._weights = self._planes.alpha, factor * other._weights
             self.dual = recovered(factor, other.dual, kernels.gain(self._cost, *before))
 
-    def full_pass(self, order: Ints) -> None:
-        """Visit rows with all classes; those that are left out keep nothing."""
+    def full_pass(self, order: Ints) -> int:
+        """Visit rows with all classes, return how many; those that are left out keep nothing."""
         before, others = self._planes, self._n_labels - 1
         most = min(len(self) + kernels.NEW * len(order), others * len(order))
         self._mean = before.alpha  # the memory of the mean is free before there is more
@@ -117,6 +117,7 @@ class ClassBlocks:
         self._planes = room._replace(kept=room.kept[:used], alpha=room.alpha[:used])
         self._mean = self._planes.alpha
         self.dual += gained
+        return len(order)
 
     def cheap_epochs(self, gap: float, seed: int) -> int:
         """Visit rows over what they keep until its gap is a share of the given; return visits."""

@@ -4,12 +4,16 @@ r"""Block ascent in the dual of a ridge and one hinge an example, at a cost that
     D(alpha) = sum_i,y alpha_iy m_i(y) - 1/(2p) |sum_i,y alpha_iy delta_i(y)|^2,
     alpha >= 0,   sum_y alpha_iy <= c_i.
 
-Outputs are labels of input rows. A plane (m, delta) is kept as its labels, never as features; the
+Of labels of rows (classes, chains) a plane (m, delta) is kept as its labels, never as features; the
 weights inside are feature-major over the columns that occur, made fewer where that is exact
 (:mod:`structopt.methods.block_ascent.columns`). A round is two compiled calls: a full pass, which
 scores and decodes examples, takes up what it finds and settles their blocks; then cheap epochs over
 the planes that are kept, until what they can gain is a share of what the pass found. Of sequences
 only every fourth pass decodes all, the others those whose gaps are largest.
+
+Of other structures a plane is kept as its parts
+(:mod:`structopt.methods.block_ascent.part_blocks`), and a pass asks their own compiled oracles,
+some examples at a time (:mod:`structopt.methods.block_ascent.parts`).
 
 All blocks' gaps of a pass add up to an estimate of P - D. It only says when to look: a certificate
 sums the weights anew from feasible multipliers over the given columns, and asks the structure's own
@@ -32,8 +36,7 @@ from structopt.errors import IncompatibleError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.plain import PlainForm, plain_form
-from structopt.methods.block_ascent.problem import Problem
-from structopt.methods.labels import LabelWeights
+from structopt.methods.block_ascent.problem import Weights, read
 from structopt.methods.method import Iterate, Method
 from structopt.methods.state import State
 from structopt.parameters import Seed
@@ -48,16 +51,15 @@ _EVERY = 16
 """Passes after which the exact gap is asked for at the latest."""
 _AHEAD = 1.1
 """How much earlier than the last certificate foretells the next one is tried."""
+_NEAREST = 0.1
+"""Share of the gap that is wanted at which a certificate is tried whatever the last one foretells:
+estimates over planes that older weights found may be far too low."""
 _STILL = 5
 """Rounds without any gain after which a run has stalled."""
-_STIFF = 1e5
-"""Largest cost times squares of inputs at which "auto" takes it. To 1e-3 on 40 sequences that no
-weights fit it takes 0.5, 3.6, 8.4 s at 1.7e3, 1.7e4, 5.2e4 (cutting planes 1.7, 2.9, 2.5), and does
-not end at 1.7e5; on 200 points of classes that overlap it stalls at 8e6."""
 
 
 class BlockAscent(Method):
-    r"""Block ascent over labels of rows; a round is a pass over the data and what follows it.
+    r"""Block ascent over outputs; a round is a pass over the data and what follows it.
 
     .. math::
         \max_{\alpha\ge0,\ \sum_y \alpha_{iy} \le c_i}
@@ -72,9 +74,9 @@ class BlockAscent(Method):
     Parameters
     ----------
     structure, formulation, data, **limits
-        See :class:`~structopt.Method`. The structure's outputs are labels of rows (`Multiclass`,
-        `Chain`), the formulation is declared as a plain ridge and one margin-rescaled hinge an
-        example (for classes also at margin 1).
+        See :class:`~structopt.Method`. The structure answers many examples at once (none of its
+        methods is the user's own), the formulation is declared as a plain ridge and one hinge an
+        example.
     random_state : int, optional
         Seed of the order of visits; None is 0.
     warm_start : Result or State, optional
@@ -120,7 +122,7 @@ class BlockAscent(Method):
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
         before = getattr(warm_start, "ascent", None)
-        problem = Problem.of(data, self._form, None if before is None else before[0])
+        problem = read(data, self._form, None if before is None else before[0])
         if isinstance(problem, str):
             raise IncompatibleError(
                 f"The method {self.name!r} does not take this problem: {problem}. Use "
@@ -129,7 +131,7 @@ class BlockAscent(Method):
         self._problem, self._blocks = problem, problem.blocks()
         self._present = np.flatnonzero(self._form.cost > 0).astype(np.int32)
         self._random = np.random.default_rng(0 if random_state is None else random_state)
-        self._best, self._nonzeros = problem.labels.nothing(), 0
+        self._best, self._nonzeros = problem.nothing(), 0
         self._here = self._best, problem.at_zero()
         self._primal, self._dual = problem.at_zero(), 0.0
         self._fresh, self._still, self._reached, self._estimate = False, 0, -np.inf, np.inf
@@ -138,16 +140,14 @@ class BlockAscent(Method):
         if before is not None:
             self._blocks.resume(before[1])
         if warm_start is not None:
-            self._begin_at(
-                problem.labels.narrowed(check_weights(warm_start.weights, data.n_features))
-            )
+            self._begin_at(problem.narrowed(check_weights(warm_start.weights, data.n_features)))
 
     def suits(self) -> bool:
         """Return whether it is the faster way to the tolerance, as far as was measured."""
         fine = self.limits.tol >= self._blocks.finest
-        return fine and self._problem.stiffness() <= _STIFF
+        return fine and self._problem.suits(self.limits.tol)
 
-    def _begin_at(self, weights: LabelWeights) -> None:
+    def _begin_at(self, weights: Weights) -> None:
         """Offer the weights of an earlier run, valued on these data."""
         value = self._problem.value(weights).value
         if value < self._primal:
@@ -184,8 +184,7 @@ class BlockAscent(Method):
         start, blocks = time.perf_counter(), self._blocks
         before, looking = len(blocks), 0.0
         chosen = self._chosen_blocks()
-        blocks.full_pass(self._random.permutation(chosen))
-        self.decoded += len(chosen)
+        self.decoded += blocks.full_pass(self._random.permutation(chosen))
         self._fresh = False
         self._estimate = float(blocks.gaps.sum())
         violation = float(blocks.gaps.max(initial=0.0))
@@ -223,15 +222,16 @@ class BlockAscent(Method):
         wanted = max(self.limits.abs_tol / self._form.curvature, self.limits.tol * abs(dual))
         near = self._estimate <= self._near * wanted
         late = self.decoded - self._looked >= _EVERY * len(self._present)
-        return near or late or bool(self._watchers())
+        return near or late or bool(self._watchers()) or not np.isfinite(self._primal)
 
     def _look(self) -> tuple[float, float]:
         """Certify; return P and the seconds that it took."""
-        start = time.perf_counter()
+        start, known = time.perf_counter(), np.isfinite(self._primal)
         value = self._certify()
         gap = max(value - self._dual, 0.0) / self._form.curvature
-        if gap > 0.0:  # how many times the gap the estimate is: next time one knows better
-            self._near = min(self._blocks.near, _AHEAD * self._estimate / gap)
+        if known and gap > 0.0:  # times the gap that the estimate is: next time one knows better
+            ratio = _AHEAD * self._estimate / gap
+            self._near = min(self._blocks.near, max(ratio, _NEAREST))
         return value, time.perf_counter() - start
 
     def _certify(self) -> float:
@@ -256,17 +256,17 @@ class BlockAscent(Method):
     def iterate(self) -> Iterate:
         """Return the weights of the last certificate."""
         weights, value = self._here
-        return Iterate(self._problem.labels.widened(weights), value)
+        return Iterate(self._problem.widened(weights), value)
 
     def _snapshot(self) -> Callable[[], Floats]:
-        return partial(self._problem.labels.widened, self._here[0])
+        return partial(self._problem.widened, self._here[0])
 
     @property
     def state(self) -> State:
         """What the run has found so far."""
-        self._weights = self._problem.labels.widened(self._best)
+        self._weights = self._problem.widened(self._best)
         return replace(super().state, ascent=(self._problem, self._blocks))
 
     def _result(self, status: Stop) -> Result:
-        self._weights = self._problem.labels.widened(self._best)
+        self._weights = self._problem.widened(self._best)
         return super()._result(status)

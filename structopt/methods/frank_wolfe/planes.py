@@ -86,7 +86,7 @@ class PlaneFinder:
         found = single.directions(answers.outputs, _ONLY)
         if shift := self._shift[i]:
             found = found.moved(int(shift))
-        return Planes(self._examples[i : i + 1], margin, _scaled(found, scale))
+        return Planes(self._examples[i : i + 1], margin, scaled(found, scale))
 
     def all(self, answers: list[Answers]) -> Planes:
         """Return the planes of a pass over the whole data set."""
@@ -99,7 +99,7 @@ class PlaneFinder:
             found = self.data.directions(answers, which)
         else:
             found = Directions(np.zeros(1, np.int64), which, which, np.zeros(0))
-        return Planes(which, oracle.margin(loss), _scaled(found, oracle.scale(loss)))
+        return Planes(which, oracle.margin(loss), scaled(found, oracle.scale(loss)))
 
     def pull(self, planes: Planes, out: Floats | None = None) -> Floats:
         """Return, or add to ``out``, the directions times their examples' costs."""
@@ -112,7 +112,7 @@ class PlaneFinder:
         return total
 
 
-def _scaled(directions: Directions, factors: Floats) -> Directions:
+def scaled(directions: Directions, factors: Floats) -> Directions:
     """Return each direction times its factor."""
     if np.all(factors == 1.0):
         return directions

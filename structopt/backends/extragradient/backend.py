@@ -4,7 +4,8 @@ The method of :mod:`structopt.backends.extragradient.solver`, certified by the m
 (:mod:`.judge`), or, with ``promise="residuals"``, by what CVXPY's solvers promise. A round starts
 from the last point, the new multipliers 0, with the scaling, the primal weight and the singular
 vector (and so the step) of the round before. Work and memory are those of the rows themselves: two
-products with A a step. A presolve would change the rows from round to round and is left out.
+products with A a step. A presolve would change the rows from round to round and is left out, and
+that there is a point need not be asked of a master: its slacks make one.
 
 ``variant="paper"`` hands on the iterate itself (lines 2 and 11 of Algorithm 2), raises the slacks
 to the rows that are new (line 5), gives those multipliers 0 (line 6) and starts the first round at
@@ -156,7 +157,7 @@ class ExtragradientBackend(RebuiltBackend):
             max_iter=self.max_iter,
             time_limit=time_limit,
             variant=self.variant,
-            without=sorted({*self.without, "presolve"}),
+            without=sorted({*self.without, "presolve", "feasibility"}),
             start=start,
             memory=self._memory,
             check=None if self.promise == "residuals" else lambda p: Judge(p, _FLOOR),

@@ -12,6 +12,10 @@ is 0; with r the largest violation of that, multipliers that bound the objective
 |q.d + l1.|d|| / r. Both ratios must exceed :data:`BEYOND`. A direction that comes near is first
 moved, by least squares on its own support, to where r should be 0 (:class:`Rays`).
 
+What proves is computed in sums that are rounded once (:mod:`.exact`), so that v and r are those of
+the numbers given: a programme whose rows miss each other by 1e-9 is proved infeasible like any
+other, and rounding proves nothing.
+
 >>> import numpy as np, scipy.sparse as sp
 >>> p = Program(P=sp.csr_array((1, 1)), q=np.array([-1.0]), l1=np.zeros(1),
 ...             A=sp.csr_array([[1.0], [-1.0]]), lower=np.array([1.0, 2.0]),
@@ -24,20 +28,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats
+from structopt.backends.extragradient.exact import total, transposed
 from structopt.backends.extragradient.polish_kernels import least_squares
 from structopt.backends.extragradient.scaling import parts
-from structopt.master.program import Program, one_sided, sided
+from structopt.master.program import Program, one_sided
+
+Pair = tuple[Floats, Floats]
 
 BEYOND = 1e9
 """Size that a solution would need for a ray to be wrong about there being none."""
-ROUNDING = 1e-9
-"""A value must exceed this share of the terms it is summed from."""
+ROUNDING, ONCE = 1e-12, 1e-15
+"""A value must exceed this share of the terms it is summed from, as floats and rounded once."""
 NEAR = 0.3
 """A direction is worth moving if its residual is within this share of its value."""
 PRODUCTS, TRIES, SHARE = 400, 4, 0.2
@@ -66,56 +73,62 @@ class Ray:
         return self.value > 0.0 and self.residual <= NEAR * self.value
 
 
-def infeasibility(problem: Program, y: Floats) -> Ray | None:
-    """Measure multipliers as a proof that no x satisfies all rows and bounds."""
+def infeasibility(problem: Program, y: Floats, *, once: bool = False) -> Ray | None:
+    """Measure multipliers as a proof that no x satisfies all rows and bounds.
+
+    ``once``: in sums that are rounded once, which proofs need and searches do not.
+    """
     p = problem
     unit = _unit(one_sided(y, p.lower, p.upper))
     if unit is None:
         return None
     y = unit
-    slope = -(p.A.T @ y)
+    slope = -(transposed(p.A, y) if once else p.A.T @ y)
     at = np.where(slope > 0, p.lb, p.ub)
-    held = np.isfinite(at)
-    terms = (slope * np.where(held, at, 0.0))[held]
-    active = y != 0
-    size = float(np.abs(np.where(y > 0, p.lower, p.upper)[active] * y[active]).sum())
-    value = sided(y, p.lower, p.upper) + float(terms.sum())
-    if value <= ROUNDING * (size + float(np.abs(terms).sum())):
-        value = 0.0
-    wrong = ~held & (slope != 0)
+    wrong = ~np.isfinite(at) & (slope != 0)
+    active, held = y != 0, np.isfinite(at)
+    sides = np.where(y > 0, p.lower, p.upper)
+    value = _value(((sides[active], y[active]), (slope[held], at[held])), once)
     return Ray(y, value, float(np.max(np.abs(slope[wrong]), initial=0.0)), wrong)
 
 
-def descent(problem: Program, d: Floats) -> Ray | None:
-    """Measure a direction as a proof that the objective falls for ever, if any x is feasible."""
+def descent(problem: Program, d: Floats, *, once: bool = False) -> Ray | None:
+    """Measure a direction as a proof that the objective falls for ever, if any x is feasible.
+
+    ``once`` as in :func:`infeasibility`.
+    """
     p = problem
     d = np.where(np.isfinite(p.lb), np.maximum(d, 0.0), d)
     unit = _unit(np.where(np.isfinite(p.ub), np.minimum(d, 0.0), d))
     if unit is None:
         return None
     d = unit
-    terms = p.q * d
-    value = -float(terms.sum() + p.l1 @ np.abs(d))
-    if value <= ROUNDING * float(np.abs(terms).sum()):
-        value = 0.0
-    Ad = p.A @ d
+    value = _value(((p.q, -d), (p.l1, -np.abs(d))), once)
+    Ad, Pd = (transposed(m.T, d) if once else m @ d for m in (p.A, p.P))
     below = np.where(np.isfinite(p.lower), -Ad, 0.0)
     above = np.where(np.isfinite(p.upper), Ad, 0.0)
     left = np.maximum(0.0, np.maximum(below, above))
-    bent = float(np.max(np.abs(p.P @ d), initial=0.0))
+    bent = float(np.max(np.abs(Pd), initial=0.0))
     return Ray(d, value, max(float(np.max(left, initial=0.0)), bent), left > 0)
 
 
 def proves_infeasible(problem: Program, y: Floats) -> bool:
     """Whether multipliers ``y`` prove that no x satisfies all rows and bounds."""
-    ray = infeasibility(problem, y)
+    ray = infeasibility(problem, y, once=True)
     return ray is not None and ray.proves
 
 
 def proves_unbounded(problem: Program, d: Floats) -> bool:
     """Whether the objective falls for ever along ``d`` from any feasible point."""
-    ray = descent(problem, d)
+    ray = descent(problem, d, once=True)
     return ray is not None and ray.proves
+
+
+def _value(pairs: tuple[tuple[Floats, Floats], ...], once: bool) -> float:
+    """Return the sum of products, 0 where rounding could have made it positive."""
+    size = sum(float(np.abs(a * b).sum()) for a, b in pairs)
+    value = total(*pairs) if once else sum(float(a @ b) for a, b in pairs)
+    return value if value > (ONCE if once else ROUNDING) * size else 0.0
 
 
 def _unit(v: Floats) -> Floats | None:
@@ -158,6 +171,27 @@ class Rays:
             return descent(p, d + moved)
 
         return self._moved(ray, x, (y != 0) | (p.lower == p.upper), p.A, sides, products)
+
+    def proved(
+        self, given: Program, point: Pair, anchor: Pair, products: float, back: Callable[..., Pair]
+    ) -> tuple[Literal["infeasible", "unbounded"], Floats] | None:
+        """Look for a ray of the problem given: in the way since the restart and in the point.
+
+        ``back`` brings a pair of the scaled problem to the problem given.
+        """
+        (x, y), (x0, y0) = point, anchor
+        nothing = np.zeros(len(x)), np.zeros(len(y))
+        for candidate in (y - y0, y):
+            if (ray := self.infeasible(x, candidate, products)) is not None:
+                multipliers = back(nothing[0], ray)[1]
+                if proves_infeasible(given, multipliers):
+                    return "infeasible", multipliers
+        for candidate in (x - x0, x):
+            if (ray := self.unbounded(candidate, y, products)) is not None:
+                direction = back(ray, nothing[1])[0]
+                if proves_unbounded(given, direction):
+                    return "unbounded", direction
+        return None
 
     def _moved(
         self,

@@ -31,6 +31,7 @@ class Recipe:
     reflection : twice the way from z to T(z)
     weight : primal weight that follows the movements (:mod:`.weight`)
     polish : conjugate gradients on a settled active set (:mod:`.polish`)
+    feasibility : before "optimal", whether there is a point at all (:mod:`.feasible`)
     """
 
     presolve: bool = True
@@ -41,6 +42,7 @@ class Recipe:
     reflection: bool = True
     weight: bool = True
     polish: bool = True
+    feasibility: bool = True
 
     @classmethod
     def of(cls, variant: Variant, without: Sequence[str] = ()) -> Recipe:
@@ -66,6 +68,7 @@ def ingredients() -> list[str]:
     """Return the names of all ingredients.
 
     >>> ingredients()
-    ['presolve', 'scaling', 'norms', 'restarts', 'anchor', 'reflection', 'weight', 'polish']
+    ['presolve', 'scaling', 'norms', 'restarts', 'anchor', 'reflection', 'weight', 'polish', \
+'feasibility']
     """
     return [field.name for field in fields(Recipe)]

@@ -6,6 +6,7 @@ For the saddle point of :mod:`.problem`, on a presolved (:mod:`.presolve`) and s
     repeat  40 steps z <- next(z, T(z))                           (:mod:`.step_kernels`)
             T(z) certified on the problem as given?  -> optimal   (:mod:`.certificate`)
             directions prove there is no solution?   -> end       (:mod:`.rays`)
+            there is no point at all?                -> end       (:mod:`.feasible`)
             fixed-point error small or stuck?        -> anchor and z at T(z), perhaps polished
                                                         (:mod:`.restart`, :mod:`.polish`), and a
                                                         new primal weight (:mod:`.weight`)
@@ -41,11 +42,12 @@ import scipy.sparse as sp
 from structopt.arrays import Floats
 from structopt.backends.extragradient import weight as weights
 from structopt.backends.extragradient.certificate import Assessment, Check, Quick, Residuals
+from structopt.backends.extragradient.feasible import Feasibility
 from structopt.backends.extragradient.outcome import Callback, Iterate, Memory, Solution, Status
 from structopt.backends.extragradient.polish import Point, Polish, copied
 from structopt.backends.extragradient.presolve import Reduction, presolve
 from structopt.backends.extragradient.problem import checked, contradiction, sizes
-from structopt.backends.extragradient.rays import Rays, proves_infeasible, proves_unbounded
+from structopt.backends.extragradient.rays import Rays, proves_infeasible
 from structopt.backends.extragradient.recipe import Recipe, Variant
 from structopt.backends.extragradient.restart import Restart
 from structopt.backends.extragradient.scaling import Scale, parts
@@ -66,6 +68,9 @@ EVERY = 40
 """Steps between two looks."""
 GROWTH = 1e3
 """Fixed-point error, as a multiple of that at the restart, from which on a run has gone astray."""
+PATIENT, SHARE, WORK, ROUNDING = 1024, 0.2, 5e8, 1e-12
+"""Looks before a feasible point is sought on the way; the share of all products for that; what it
+gets beyond before "optimal" is said, in multiplications, unless the primal residual is rounding."""
 
 Pair = tuple[Floats, Floats]
 
@@ -180,6 +185,7 @@ class _Run:
         self.reflection = 1.0 if recipe.reflection else 0.0
         self.residuals = Residuals(small, self.scale)
         self.polish, self.rays = Polish(s, self.At), Rays(s, self.At)
+        self.search: Feasibility | None = None
         self.restart, self.restarts, self.looked = Restart(), 0, 0
         self.state = np.zeros(6)
         self.steps = Steps(s, variant, None if before is None else before.direction)
@@ -189,9 +195,9 @@ class _Run:
 
     # ------------------------------------------------------------------ before the first step
     def _first_weight(self) -> float:
-        s = self.scaled
         if self.recipe.norms or not self.recipe.weight:
             return 1.0
+        s = self.scaled
         cost = float(np.linalg.norm(s.q) + np.linalg.norm(s.l1))
         return weights.from_norms(cost, float(np.linalg.norm(sizes(s.lower, s.upper))))
 
@@ -230,18 +236,20 @@ class _Run:
                     return self._last(tolerance)
                 continue
             if reached:
-                return self._solution("optimal")
+                return self._end()
             self.looked += 1
             due = self.recipe.restarts and self.restart.due(
                 self.state[ERROR], self.state[FIRST], self.state[INNER], self.state[STEPS]
             )
-            now = due or self.looked & (self.looked - 1) == 0
-            if now and (ended := self._proved()) is not None:
+            doubled = self.looked & (self.looked - 1) == 0
+            if (due or doubled) and (ended := self._proved()):
+                return ended
+            if doubled and self.looked >= PATIENT and (ended := self._sought(0.0)):
                 return ended
             if not self.state[ERROR] <= GROWTH * self.state[FIRST]:
                 self._turn_back()
             elif due and self._restart(quick, tolerance):
-                return self._solution("optimal")
+                return self._end()
 
     def _do(self, count: int) -> None:
         rules = np.array([self.reflection, self.recipe.anchor, *self.eps])
@@ -310,22 +318,38 @@ class _Run:
     # ------------------------------------------------------------------ the ends
     def _proved(self) -> Solution | None:
         """Look for a ray among the way since the restart and the point itself."""
-        x, y = self.image[:2]
-        spent, so_far = self.rays.spent, self.state[PRODUCTS]
-        nothing = np.zeros(len(self.small.q)), np.zeros(len(self.small.lower))
-        found: Solution | None = None
-        for candidate in (y - self.anchor[1], y):
-            if found is None and (ray := self.rays.infeasible(x, candidate, so_far)) is not None:
-                back = self._ray_back(nothing[0], ray)[1]
-                if proves_infeasible(self.problem, back):
-                    found = self._solution("infeasible", back)
-        for candidate in (x - self.anchor[0], x):
-            if found is None and (ray := self.rays.unbounded(candidate, y, so_far)) is not None:
-                back = self._ray_back(ray, nothing[1])[0]
-                if proves_unbounded(self.problem, back):
-                    found = self._solution("unbounded", back)
+        spent = self.rays.spent
+        found = self.rays.proved(
+            self.problem, self.image[:2], self.anchor[:2], self.state[PRODUCTS], self._ray_back
+        )
         self.state[PRODUCTS] += self.rays.spent - spent
-        return found
+        return None if found is None else self._solution(*found)
+
+    def _end(self) -> Solution:
+        """Say "optimal", unless there is no point at all."""
+        assert self.certified is not None, "an end that is certified has a certificate"
+        if self.certified.primal_residual <= ROUNDING:
+            return self._solution("optimal")
+        if self.search is not None and not self.search.found:
+            self.search = None  # anew from here, where hardly anything is missed
+        least = WORK / (self.scaled.A.nnz + len(self.scaled.lower))
+        return self._sought(least) or self._solution("optimal")
+
+    def _sought(self, least: float) -> Solution | None:
+        """Look for a point, or for a proof that there is none, for a share of all products."""
+        if not self.recipe.feasibility or (self.search is not None and self.search.found):
+            return None
+        if self.search is None:
+            self.search = Feasibility(self.scaled, self.steps.norm, self.image[0])
+        spent, nothing = self.search.spent, np.zeros(len(self.small.q))
+        ray = self.search.seek(
+            max(0.0, SHARE * self.state[PRODUCTS] - spent) + least,
+            lambda y: proves_infeasible(self.problem, self._ray_back(nothing, y)[1]),
+        )
+        self.state[PRODUCTS] += self.search.spent - spent
+        if ray is None:
+            return None
+        return self._solution("infeasible", self._ray_back(nothing, ray)[1])
 
     def _ray_back(self, x: Floats, y: Floats) -> Pair:
         return self.reduction.back(*self.scale.back(x, y), ray=True)
@@ -349,13 +373,7 @@ class _Run:
             found = best
         return Solution(
             status=status,
-            x=found.x,
-            y=found.y,
-            primal=found.primal,
-            dual=found.dual,
-            primal_residual=found.primal_residual,
-            dual_residual=found.dual_residual,
-            error=found.error,
+            **vars(found),
             iterations=int(self.state[STEPS]),
             restarts=self.restarts,
             products=int(self.state[PRODUCTS]),

@@ -35,6 +35,8 @@ class Steps:
 
     Attributes
     ----------
+    norm : float
+        Of A; for the paper's step what stands in for it.
     eta : float
     direction : array
         That of the largest singular value.
@@ -48,11 +50,12 @@ class Steps:
         if variant == "paper":
             A, P = problem.A.data, problem.P.data
             frobenius = float(np.sqrt(2.0 * (A @ A + P @ P)))
-            self.eta, self.direction = 1.0 / frobenius if frobenius > 0 else 1.0, np.zeros(0)
+            self.norm, self.direction = frobenius, np.zeros(0)
+            self.eta = 1.0 / frobenius if frobenius > 0 else 1.0
             self._majoriser = np.zeros(len(problem.q))
         else:
-            norm, self.direction, self.products = largest(problem.A, known)
-            self.eta = SAFETY[variant] / norm
+            self.norm, self.direction, self.products = largest(problem.A, known)
+            self.eta = SAFETY[variant] / self.norm
             if variant == "korpelevich" and problem.P.nnz:  # both parts of the operator below 1
                 self.eta, self._majoriser = 0.7 * self.eta, 4.0 * self._majoriser
 

@@ -80,8 +80,8 @@ def ortools_pdlp(master: Program, limit: float, eps: float) -> Pair:
             source, q=q, data=A.data, indices=A.indices, indptr=A.indptr, lower=master.lower,
             upper=master.upper, lb=lb, ub=ub,
         )  # fmt: skip
-        wall = str(_WALL * limit)
-        answer = alone("structopt.lab.bench.pdlp_run", str(source), str(target), str(eps), wall)
+        given = str(source), str(target), str(eps), str(limit)
+        answer = alone("structopt.lab.bench.pdlp_run", *given)
         with np.load(target) as found:
             x, y = found["x"], found["y"]
     counted = answer["iterations"], answer["products"]

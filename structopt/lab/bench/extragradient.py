@@ -32,7 +32,7 @@ from structopt.backends.extragradient.solver import solve
 from structopt.datasets.home import data_home
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
-from structopt.lab.harness.study import Cell, Row, every, known, turns, where
+from structopt.lab.harness.study import TURN, Cell, Row, every, known, turns, where
 from structopt.lab.harness.table import Table
 from structopt.master.program import Program
 
@@ -57,6 +57,8 @@ class ExtragradientBench(Bench):
         Folders of the public programmes.
     ingredients : sequence of str
         Which to leave out, one at a time; all of them by default.
+    repeats : int
+        Turns; of each number the table has the median and, behind it, the range over them.
     """
 
     name = "bench-extragradient"
@@ -68,6 +70,7 @@ class ExtragradientBench(Bench):
     ingredients: Sequence[str] = arguments.argument(
         (), f"leave out only these, of {', '.join(every_ingredient())}", nargs="+", metavar="NAME"
     )
+    repeats: int = arguments.repeats(1, "1")
 
     @cached_property
     def programmes(self) -> dict[str, Program]:
@@ -87,11 +90,12 @@ class ExtragradientBench(Bench):
         return recipes
 
     def cells(self) -> list[Cell]:
-        """Return a cell a programme and recipe."""
+        """Return a cell a turn, programme and recipe."""
         return [
-            {"programme": name, "recipe": recipe}
-            for turn, name in enumerate(self.programmes)
-            for recipe in turns(list(self.recipes), turn)
+            {"programme": name, "recipe": recipe, TURN: turn}
+            for turn in range(self.repeats)
+            for place, name in enumerate(self.programmes)
+            for recipe in turns(list(self.recipes), place + turn)
         ]
 
     def warm_up(self, cell: Cell) -> None:
@@ -121,26 +125,23 @@ class ExtragradientBench(Bench):
 
     def _table(self, rows: Sequence[Row], kind: str) -> Table:
         mine = [row for row in rows if row["programme"].split("/")[0] == kind]
-        lines, base = [], None
-        for recipe in self.recipes:
-            of = where(mine, recipe=recipe)
-            if not of:
-                continue
-            cpu = [r["cpu"] if r["verified"] else self.time_limit for r in of]
-            means = (
-                shifted(np.array(cpu), SHIFT_SECONDS),
-                shifted(np.array([r["products"] for r in of], dtype=float), SHIFT_PRODUCTS),
-            )
-            base = base or means
+        done = every(mine, TURN)
+        base = [self._means(where(mine, recipe=EVERYTHING, turn=turn)) for turn in done]
+        lines = []
+        for recipe in every(mine, "recipe"):
+            of = [where(mine, recipe=recipe, turn=turn) for turn in done]
+            means = [self._means(rows) for rows in of]
+            ratios = [m / b for m, b in zip(means, base, strict=True)]
             lines.append(
                 (
                     recipe,
-                    f"{sum(r['verified'] for r in of)} of {len(of)}",
-                    f"{sum(r['wrong'] for r in of)}",
-                    f"{means[0]:.3f}",
-                    f"{means[0] / base[0]:.2f}",
-                    f"{means[1]:,.0f}",
-                    f"{means[1] / base[1]:.2f}",
+                    f"{middle([sum(r['verified'] for r in rows) for rows in of], '.0f')} "
+                    f"of {len(of[0])}",
+                    f"{sum(r['wrong'] for rows in of for r in rows)}",
+                    middle([m[0] for m in means], ".3f"),
+                    middle([r[0] for r in ratios], ".2f"),
+                    middle([m[1] for m in means], ",.0f"),
+                    middle([r[1] for r in ratios], ".2f"),
                 )
             )
         return Table(
@@ -150,9 +151,26 @@ class ExtragradientBench(Bench):
             tuple(lines),
             (
                 f"Shifted geometric means (1 s, 1,000 products); a failure costs "
-                f"{self.time_limit:g} CPU s. One run, in turns.",
+                f"{self.time_limit:g} CPU s. {self.repeats} in turns: median, and the range.",
             ),
         )  # fmt: skip
+
+    def _means(self, rows: Sequence[Row]) -> Floats:
+        """Return the means of CPU seconds and products."""
+        cpu = [r["cpu"] if r["verified"] else self.time_limit for r in rows]
+        products = [r["products"] for r in rows]
+        return np.array([shifted(np.array(cpu), SHIFT_SECONDS),
+                         shifted(np.array(products, dtype=float), SHIFT_PRODUCTS)])  # fmt: skip
+
+
+def middle(values: Sequence[float], form: str) -> str:
+    """Return the median, and the range behind it where there is one.
+
+    >>> middle([3.0, 1.0, 2.0], ".1f"), middle([2.0, 2.0], ".1f")
+    ('2.0 (1.0-3.0)', '2.0')
+    """
+    low, high, half = (format(f(values), form) for f in (min, max, np.median))
+    return half if low == high else f"{half} ({low}-{high})"
 
 
 def shifted(values: Floats, shift: float) -> float:

@@ -146,3 +146,5 @@ from structopt.features.sequences import PerToken as PerToken
 from structopt.features.words import WordFeatures as WordFeatures
 from structopt.features.frames import group_frame as group_frame
 from structopt.features.templates import read_templates as read_templates
+from structopt.features.spin_images import spin_images as spin_images
+from structopt.features.spin_images import surface_normals as surface_normals

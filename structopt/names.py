@@ -209,6 +209,8 @@ NAMES = [
     Name("WordFeatures", "features.words", "features"),
     Name("group_frame", "features.frames", "function"),
     Name("read_templates", "features.templates", "function"),
+    Name("spin_images", "features.spin_images", "function"),
+    Name("surface_normals", "features.spin_images", "function"),
 ]
 
 MODULES = {

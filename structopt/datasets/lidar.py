@@ -40,9 +40,15 @@ def load_lidar(
     home : path, optional
         A folder to look in instead of the data home.
     """
+    return scan_tiles(load_scan(home=home), side=side, k=k)
+
+
+@checked
+def load_scan(*, home: str | os.PathLike[str] | None = None) -> Scan:
+    """Load ``lidar_ground/topography_west.npz`` from the data home in one piece, without water."""
     scan = read_scan(find("lidar", "topography_west.npz", home=home))
     land = scan.classification != WATER
-    return scan_tiles(Scan(*(array[land] for array in scan)), side=side, k=k)
+    return Scan(*(array[land] for array in scan))
 
 
 @checked

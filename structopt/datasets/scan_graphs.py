@@ -77,16 +77,14 @@ def scan_tiles(
         raise InvalidInputError(f"Give side > 0 and k >= 3 (for a plane); got {side} and {k}.")
     place = np.floor((scan.xyz[:, :2] - scan.xyz[:, :2].min(axis=0)) / side).astype(np.int64)
     _, tile = np.unique(place, axis=0, return_inverse=True)
-    features = _node_features(scan, k)
+    features = node_features(scan, k)
     X, Y = [], []
     for t in range(int(tile.max()) + 1):
         here = np.flatnonzero(tile == t)
         if len(here) > k:
             xyz = scan.xyz[here]
-            edges = _neighbours(xyz, k)
-            rise = np.abs(xyz[edges[:, 0], 2] - xyz[edges[:, 1], 2])
-            level = np.stack([np.ones(len(edges)), np.exp(-rise / STEP)], axis=1)
-            X.append((edges, features[here], level))
+            edges = neighbour_edges(xyz, k)
+            X.append((edges, features[here], edge_features(xyz, edges)))
             Y.append((scan.classification[here] == GROUND).astype(np.int64))
     if not X:
         raise InvalidInputError(
@@ -96,7 +94,7 @@ def scan_tiles(
     return X, Y
 
 
-def _neighbours(xyz: Floats, k: int) -> Ints:
+def neighbour_edges(xyz: Floats, k: int) -> Ints:
     """Return the undirected edges between points and their k nearest ones, once each."""
     from scipy.spatial import cKDTree
 
@@ -108,7 +106,14 @@ def _neighbours(xyz: Floats, k: int) -> Ints:
     return edges
 
 
-def _node_features(scan: Scan, k: int) -> Floats:
+def edge_features(xyz: Floats, edges: Ints) -> Floats:
+    """Return the two features of every edge."""
+    rise = np.abs(xyz[edges[:, 0], 2] - xyz[edges[:, 1], 2])
+    return np.stack([np.ones(len(edges)), np.exp(-rise / STEP)], axis=1)
+
+
+def node_features(scan: Scan, k: int) -> Floats:
+    """Return the nine features of every point, planes through it and its k nearest ones."""
     xyz, z = scan.xyz, scan.xyz[:, 2]
     lows = [np.exp(-(z - _lowest(xyz, radius)) / LOW) for radius in RADII]
     upright, rough = _planes(xyz, min(k + 1, len(xyz)))

@@ -10,7 +10,7 @@ import pytest
 from structopt.datasets.columns import ColumnSentence
 from structopt.datasets.hansards import AlignedSentences
 from structopt.datasets.letters import Letters
-from structopt.datasets.scan_graphs import Scan, scan_tiles
+from structopt.datasets.scan_graphs import Scan
 from structopt.datasets.srl import Predicate, Sentence
 from structopt.datasets.swde import WebPage
 from structopt.datasets.web_pages import label_nodes, parse_page
@@ -31,8 +31,10 @@ from structopt.lab.reproduce.l1_m3n import section_5 as l1_m3n_section_5
 from structopt.lab.reproduce.l1_m3n import sparse_models
 from structopt.lab.reproduce.l1_m3n import table_1 as l1_m3n_table_1
 from structopt.lab.reproduce.saddle_m3n import alignments as saddle_m3n_alignments
+from structopt.lab.reproduce.saddle_m3n import curves as saddle_m3n_curves
 from structopt.lab.reproduce.saddle_m3n import figure_2a as saddle_m3n_figure_2a
 from structopt.lab.reproduce.saddle_m3n import figure_2b as saddle_m3n_figure_2b
+from structopt.lab.reproduce.saddle_m3n import scenes as saddle_m3n_scenes
 from structopt.structures.constrain.structure import constrain
 from structopt.structures.multiclass.structure import Multiclass
 
@@ -257,26 +259,72 @@ def test_web_pages(monkeypatch):
 
 
 # ---------------------------------------------------------------------- saddle points
-def test_segmentation(monkeypatch):
-    """Low points are ground; both learners are measured after passes, one has a training loss."""
-    rng = np.random.default_rng(0)
-    n = 400
+def hills(n, seed):
+    """Half the points lie low, on the ground, the others anywhere up to 20 metres."""
+    rng = np.random.default_rng(seed)
     xyz = rng.uniform(0, 20, (n, 3))
     ground = rng.random(n) < 0.5
     xyz[ground, 2] = 0.1 * rng.random(int(ground.sum()))
-    scan = Scan(xyz, np.ones(n), np.ones(n), rng.random(n), np.where(ground, 2, 1))
-    monkeypatch.setattr(
-        saddle_m3n_figure_2a, "load_lidar", lambda side: scan_tiles(scan, side=side)
-    )
+    return Scan(xyz, np.ones(n), np.ones(n), rng.random(n), np.where(ground, 2, 1))
+
+
+def test_segmentation(monkeypatch):
+    """Low points are ground; both learners are measured after passes, one has a training loss."""
+    scan = hills(240, 0)
+    monkeypatch.setattr(saddle_m3n_figure_2a, "load_scan", lambda: scan)
     cells = [
-        c | {"side": 5.0, "iterations": 30, "sets": [6, 4, 4]}
-        for c in saddle_m3n_figure_2a.experiment.cells(False)
+        cell
+        for cell in saddle_m3n_figure_2a.experiment.cells(False)
+        if cell["features"] != saddle_m3n_scenes.UPRIGHT
     ]
     rows, numbers = shown(saddle_m3n_figure_2a.experiment, cells)
-    assert rows[0]["loss"][-1] < rows[0]["loss"][0]
+    for row in rows:
+        assert row["learner"] == "averaged perceptron" or row["loss"][-1] < row["loss"][0]
     assert rows[0]["test"][-1] < rows[0]["majority"]
-    assert numbers["averaged perceptron", "iterations"].value == 30
-    assert numbers["extragradient", "test error %, stopped by validation"].paper == 3.0
+    assert numbers["9 features, averaged perceptron", "iterations"].value == 30
+    stopped = "test error %, stopped by validation"
+    assert numbers["spin images, extragradient", stopped].paper == 3.0
+    assert numbers["spin images, extragradient as printed", stopped].paper == 3.0
+    assert numbers["9 features, extragradient", stopped].paper is None
+
+
+def test_numbers_of_several_splits_are_means_with_deviations():
+    """Worked out by hand: validation stops the first split at iteration 2, the second at 1."""
+    rows = [
+        {"learner": "a", "iterations": [1, 2], "validation": [9.0, 8.0], "test": [7.0, 5.0],
+         "loss": [1.0, 0.5]},
+        {"learner": "a", "iterations": [1, 2], "validation": [8.0, 8.0], "test": [9.0, 1.0],
+         "loss": [2.0, 1.5]},
+    ]  # fmt: skip
+    found = {n.metric: n for n in saddle_m3n_curves.numbers(rows, {"a": 3.0})}
+    stopped = found["test error %, stopped by validation"]
+    assert (stopped.value, stopped.spread, stopped.paper) == (7.0, pytest.approx(8**0.5), 3.0)
+    assert found["at iteration"].value == 1.5
+    assert found["test error % after all"].value == 3.0
+    assert found["training loss, last"].value == 1.0
+
+
+@pytest.mark.parametrize("features", saddle_m3n_scenes.FEATURES)
+def test_scenes_hold_every_point_once_and_learn_components_from_training_alone(features):
+    """Fewer points than components would be no test: 240 points give about 109 to learn from."""
+    scan = hills(240, 0)
+    parts = saddle_m3n_scenes.scenes(scan, features, (5, 3, 3), 0)
+    assert [len(X) for X, _ in parts] == [len(Y) for _, Y in parts] == [5, 3, 3]
+    sizes = [len(y) for _, Y in parts for y in Y]
+    assert sum(sizes) == 240
+    assert max(sizes) - min(sizes) <= 1
+    assert sum(int(y.sum()) for _, Y in parts for y in Y) == (scan.classification == 2).sum()
+    for X, Y in parts:
+        for (edges, nodes, edge), y in zip(X, Y, strict=True):
+            assert len(nodes) == len(y)
+            wide = (9, 2) if features == "9 features" else (46, 1)
+            assert (nodes.shape[1], edge.shape[1], len(edge)) == (*wide, len(edges))
+            assert edge[:, 0].tolist() == [1.0] * len(edges)
+    if features != "9 features":
+        train = np.concatenate([nodes[:, 1:] for _, nodes, _ in parts[0][0]])
+        np.testing.assert_allclose(train.mean(axis=0), 0.0, atol=1e-9)
+        across = np.cov(train.T)
+        np.testing.assert_allclose(across, np.diag(np.diag(across)), atol=1e-8)
 
 
 def test_alignment(monkeypatch):

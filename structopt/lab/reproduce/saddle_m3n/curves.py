@@ -8,8 +8,8 @@ from typing import Any
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.m3n import M3N
-from structopt.lab.harness.study import Row
-from structopt.lab.reproduce.number import Number
+from structopt.lab.harness.study import Row, every, where
+from structopt.lab.reproduce.number import Number, deviation, mean
 from structopt.methods.online.perceptron import Perceptron
 from structopt.methods.saddle.extragradient import SaddleExtragradient, Variant
 from structopt.report.draw.theme import OKABE_ITO
@@ -66,18 +66,24 @@ def chosen(row: Row) -> int:
 
 
 def numbers(rows: Sequence[Row], paper: dict[str, float]) -> list[Number]:
-    """Return the errors where validation stops, at their best and at the end."""
+    """Return the errors where validation stops and at the end, means over a learner's rows."""
     found = []
-    for row in rows:
-        name, test, k = row["learner"], row["test"], chosen(row)
+    for name in every(rows, "learner"):
+        mine = where(rows, learner=name)
+        stopped = "test error %, stopped by validation"
+        values = {
+            stopped: [row["test"][chosen(row)] for row in mine],
+            "at iteration": [row["iterations"][chosen(row)] for row in mine],
+            "test error % after all": [row["test"][-1] for row in mine],
+            "iterations": [row["iterations"][-1] for row in mine],
+            "training loss, first": [row["loss"][0] for row in mine],
+            "training loss, last": [row["loss"][-1] for row in mine],
+        }
         found += [
-            Number(name, "test error %, stopped by validation", test[k], paper=paper.get(name)),
-            Number(name, "at iteration", row["iterations"][k]),
-            Number(name, "test error % after all", test[-1]),
-            Number(name, "iterations", row["iterations"][-1]),
-            Number(name, "training loss, first", row["loss"][0]),
-            Number(name, "training loss, last", row["loss"][-1]),
-        ]
+            Number(name, metric, mean(each), deviation(each),
+                   paper=paper.get(name) if metric == stopped else None)
+            for metric, each in values.items()
+        ]  # fmt: skip
     return found
 
 

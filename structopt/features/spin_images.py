@@ -86,7 +86,8 @@ def spin_images(
         corners = np.concatenate([near, near + 1, near + columns, near + columns + 1])
         up, left = 1.0 - down, 1.0 - right
         weights = np.concatenate([up * left, up * right, down * left, down * right])
-        images[some].ravel()[:] = np.bincount(corners, weights, images[some].size)
+        found = np.bincount(corners, weights, images[some].size)
+        images[some] = found.reshape(-1, rows * columns)
     return images
 
 

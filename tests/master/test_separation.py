@@ -216,3 +216,50 @@ def test_a_point_without_a_completion_moves_to_one_that_has_one():
     assert moved.value == pytest.approx(-least, abs=1e-6)
     assert moved.residual <= 1e-9
     assert moved.violation == alone.violation > 0
+
+
+def told_by(data, unproven):
+    """Let one pass over the data set, by its number, be unproven; count them."""
+    ask, count = data.ask, [0]
+
+    def asked(*args):
+        count[0] += 1
+        return [replace(a, exact=count[0] != unproven) for a in ask(*args)]
+
+    data.ask = asked
+    return count
+
+
+class Budget(so.Formulation):
+    """Slacks sum up to less than at w = 0, so that room must be looked for."""
+
+    def master(self, m):
+        w, xi = m.weights(), m.slacks()
+        m.minimize(cp.sum_squares(w))
+        m.subject_to(cp.sum(xi) <= 2.0)
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+
+
+@pytest.mark.parametrize("kind", ["a point inside is given", "room is looked for"])
+def test_every_pass_where_other_columns_are_solved_for_must_be_proven(kind):
+    X, Y = np.eye(3), [0, 1, 2]
+    problem = X, Y, so.Multiclass(labels=range(3)).fitted(X, Y), [[0, 1, 2]] * 3
+    master, data = run_of(problem, Widest(0.2) if "given" in kind else Budget())
+    size = problem[2].n_features_
+    if "given" in kind:
+        good = np.eye(3).ravel() / np.sqrt(3) * 0.9
+        inside, x = separate(master, data, at(master, good)).inside, at(master, np.zeros(size))
+    else:
+        first = separate(master, data, at(master, np.zeros(size)))
+        for cuts in first.found:
+            master.add(cuts)
+        inside, x = None, at(master, 0.32 * np.eye(3).ravel() - 0.16, 0.66)
+    plain = data.ask
+    count = told_by(data, 0)
+    assert separate(master, data, x, inside).exact
+    passes = count[0]
+    assert passes >= 2
+    for unproven in range(1, passes + 1):
+        data.ask = plain
+        told_by(data, unproven)
+        assert not separate(master, data, x, inside).exact

@@ -49,6 +49,9 @@ def check_attributes(fitted: Any, named: Iterable[str]) -> None:
             shown = repr(getattr(fitted, name))[:60]
             said = getattr(hint, "__name__", None) or str(hint)
             raise ValueError(f"{who} has {name} = {shown}, which is not {said}")
+    labels, rates = getattr(fitted, "labels_", None), getattr(fitted, "class_weight_", None)
+    if labels is not None and rates is not None and rates.shape != (len(labels),):
+        raise ValueError(f"{who} has {len(labels)} labels and class_weight_ = {repr(rates)[:60]}")
 
 
 def fits(value: Any, hint: Any) -> bool:

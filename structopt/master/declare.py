@@ -38,7 +38,7 @@ from structopt.formulations.given_weights import Fixed
 from structopt.formulations.slack_groups import SlackGroups, chosen, group_of
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
-from structopt.master.declared_checks import check_bounds, check_declared, check_rows
+from structopt.master.declared_checks import check_bounds, check_declared, check_places, check_rows
 from structopt.master.evaluated import Declared
 from structopt.master.lift import Family
 from structopt.master.pool import CutPool
@@ -103,6 +103,7 @@ class RestrictedMaster(Declared):
         if self._weights is None:
             self._weights = cp.Variable(self.n_features, name="w")
             if len(self._nonnegative):
+                check_places(self._nonnegative, self.n_features)
                 self.subject_to(self._weights[self._nonnegative] >= 0)
         if constraints is not None:
             try:

@@ -10,7 +10,14 @@ import numpy as np
 import scipy.sparse as sp
 from cvxpy.atoms.affine.add_expr import AddExpression
 
-from structopt.errors import IncompatibleError, InfeasibleError, OutOfMemoryError, UnboundedError
+from structopt.arrays import Ints
+from structopt.errors import (
+    IncompatibleError,
+    InfeasibleError,
+    InvalidInputError,
+    OutOfMemoryError,
+    UnboundedError,
+)
 from structopt.master.cones import Cones
 from structopt.master.cuts import Cuts
 from structopt.master.evaluated import Declared
@@ -39,6 +46,19 @@ def check_whole(master: Any) -> None:
                 f"m.subject_to() takes CVXPY constraints; got {constraint!r}. Write a comparison "
                 "of expressions, such as w >= 0."
             )
+    for declared in [objective, *static]:
+        for leaf in [*declared.variables(), *declared.constants()]:
+            if leaf.is_complex():
+                raise IncompatibleError(f"{declared} holds complex numbers: give real ones.")
+
+
+def check_places(nonnegative: Ints, n_features: int) -> None:
+    """Refuse a structure's places of weights that are none."""
+    if np.any((nonnegative < 0) | (nonnegative >= n_features)):
+        raise InvalidInputError(
+            f"The structure's nonnegative_weights() gave {nonnegative}: give places of weights, "
+            f"0 to {n_features - 1}."
+        )
 
 
 def check_declared(master: Any) -> None:

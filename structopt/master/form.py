@@ -126,6 +126,11 @@ def hinge_program(
         or np.any(program.q[program.weights])
     ):
         raise IncompatibleError(lead + "this objective has other terms.")
+    if program.offset:
+        raise IncompatibleError(
+            f"{lead}this objective has the constant {program.offset:g}, which changes nothing: "
+            "leave it out."
+        )
     if np.any(program.diagonal[beside]):
         raise IncompatibleError(lead + "this objective has other quadratic terms.")
     own = np.all(program.lb[slack] == 0) and np.all(np.isposinf(program.ub[slack]))

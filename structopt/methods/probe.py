@@ -15,8 +15,8 @@ import numpy as np
 
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
-from structopt.errors import OracleError
-from structopt.structures.base.example_shard import ExampleShard, as_row
+from structopt.errors import OracleError, StructoptError
+from structopt.structures.base.example_shard import ExampleShard, as_row, failed
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -76,12 +76,13 @@ class Known(NamedTuple):
 
 
 def trial_weights(structure: Structure, weights: Floats, rng: np.random.Generator) -> list[Floats]:
-    """Return weights to ask at: none, the given ones, half of them, and others of their size."""
+    """Return weights to ask at: none, the given ones, less, more, and others of their size."""
     size = float(np.abs(weights).max(initial=0.0)) or 1.0
     other = size * rng.standard_normal(len(weights))
     kept = structure.nonnegative_weights()
     other[kept] = np.abs(other[kept])
-    return [0.0 * weights, weights, 0.5 * weights, other, 0.3 * other]
+    # far out every output that fits beats what is always given; a copy, which may be written to
+    return [0.0 * weights, weights.copy(), 0.5 * weights, 10.0 * weights, other, 0.3 * other]
 
 
 def beaten(
@@ -93,8 +94,8 @@ def beaten(
     answers = [structure.answer(oracle, x, gold, w) for w in trials]
     plain = []
     if "argmax" in structure.abilities():
-        backwards = [] if len(structure.nonnegative_weights()) else [-trials[1], -trials[3]]
-        plain = [structure.argmax(x, w) for w in (trials[1], trials[3], *backwards)]
+        backwards = [] if len(structure.nonnegative_weights()) else [-trials[1], -trials[-2]]
+        plain = [structure.argmax(x, w) for w in (trials[1], trials[-2], *backwards)]
     outputs = [y for y in (*answers, *plain, *more) if y is not None]
     known = [Known.of(structure, x, gold, y) for y in outputs]
     known = [k for k in known if k.loss > 0] if oracle in OTHERS else [right, *known]
@@ -128,7 +129,13 @@ def _contradiction(
     for i in rng.choice(shard.n_examples, size=count, replace=False).tolist():
         trials = trial_weights(shard.structure, weights, rng)
         for oracle in oracles:
-            for wrong in beaten(shard.structure, oracle, shard.X[i], shard.Y[i], trials):
+            try:
+                found = list(beaten(shard.structure, oracle, shard.X[i], shard.Y[i], trials))
+            except (StructoptError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                raise failed(shard.structure, "argmax or loss", start + i, error) from error
+            for wrong in found[:1]:
                 name = type(shard.structure).__name__
                 return OracleError(
                     f"{name} does not find the best output of example {start + i}: {wrong}. "

@@ -14,6 +14,7 @@ import functools
 import gzip
 import io
 import logging
+import signal
 import sys
 import tempfile
 import tracemalloc
@@ -37,6 +38,7 @@ MEMORY = 60  # of the file's size, with what Python itself needs to parse it
 MODELS = 8_000_000, 500  # weights that are 0 are not written
 PACKED = 0, 1100  # what zlib can pack at most
 FLOOR = 2_000_000  # bytes that any reading may take
+SECONDS = 30  # of CPU: a file that takes longer hangs
 LOOKED_AT = 10  # every so many files the memory is measured: that takes most of the time
 
 CODE = ("pickle.find_class", "os.system", "subprocess.Popen", "os.exec", "os.fork")
@@ -214,6 +216,8 @@ def outcome(data, read, path, *, measured):
     if measured:
         tracemalloc.start()
     _watched.extend([path] if path.stem != "run" else [])
+    signal.signal(signal.SIGVTALRM, hung)
+    signal.setitimer(signal.ITIMER_VIRTUAL, SECONDS)
     try:
         read(path)
         said, bad = "read", False
@@ -221,6 +225,7 @@ def outcome(data, read, path, *, measured):
         said, bad = type(error).__name__, not str(error).strip()
     except Exception as error:
         said, bad = f"{type(error).__name__}: {error}", True
+    signal.setitimer(signal.ITIMER_VIRTUAL, 0.0)
     _watched.clear()
     if measured:
         taken = tracemalloc.get_traced_memory()[1]
@@ -230,6 +235,11 @@ def outcome(data, read, path, *, measured):
         if taken > FLOOR + more + factor * len(data):
             return f"{taken:,} bytes of memory for a file of {len(data):,}", True
     return said, bad
+
+
+def hung(*_):
+    """End a reading that does not end by itself."""
+    raise TimeoutError(f"not read within {SECONDS} CPU seconds")
 
 
 _watched = []  # what is being read; a fit that reads a checkpoint loads compiled code as well

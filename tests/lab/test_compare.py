@@ -221,6 +221,14 @@ BOUNDS
 """
 
 
+def test_a_file_that_highs_reads_for_ever_is_refused(tmp_path):
+    """Fixed format, for the name with a space, and no ENDATA."""
+    whole = MPS.format(quadratic="").replace("R1", "R 1")
+    (tmp_path / "cut.mps").write_text(whole.replace("ENDATA", ""))
+    with pytest.raises(FileFormatError, match="does not come to its end"):
+        read(tmp_path / "cut.mps")
+
+
 def test_files_are_read(tmp_path):
     (tmp_path / "linear.mps").write_text(MPS.format(quadratic=""))
     (tmp_path / "linear.ja.mps").write_text(MPS.format(quadratic=""))

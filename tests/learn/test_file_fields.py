@@ -71,6 +71,16 @@ def test_arrays_of_a_model_file(trained, tmp_path):
             refused(lambda: so.load_model(tmp_path / "m.npz"), FileFormatError, field, name)
 
 
+def test_labels_of_another_number_than_their_weights(trained, tmp_path):
+    _, _, _, folder, kind = trained
+    header, arrays = read_arrays(folder / "model.npz", kind)
+    for labels in (["b"], ["a", "b", "c"], [str(k) for k in range(9)]):
+        changed = copy.deepcopy(header)
+        changed["fitted"]["attributes"]["labels_"]["labels"] = labels
+        write_arrays(tmp_path / "m.npz", changed, arrays)
+        refused(lambda: so.load_model(tmp_path / "m.npz"), FileFormatError, "labels_", labels)
+
+
 WRONG = [None, 7, "no such thing", [], {}, [1, 2], {"class": "Chain"}, {"class": 3}, True]
 
 

@@ -182,6 +182,44 @@ def test_a_multiple_of_an_inexact_oracles_score_keeps_its_excess():
     assert np.all(answers.excess == 1.0)
 
 
+PLAIN = lambda c, w, x, v, n: c.delta @ w >= c.loss - c.of(x)  # noqa: E731
+
+
+@pytest.mark.parametrize("constant", [5.0, -5.0])
+def test_a_constant_in_the_objective_is_counted_or_refused_by_every_method(constant):
+    objective = lambda xi: cp.sum(xi) + constant  # noqa: E731
+    for case in CASES.values():
+        seen = {m: ended(case, Rule(PLAIN, objective=objective), m, max_iter=60) for m in METHODS}
+        assert seen["cutting-plane"] == "right", seen
+        assert {seen[m] for m in ("frank-wolfe", "subgradient", "extragradient")} == {"refused"}
+
+
+def test_slacks_that_cost_nothing_are_trained_by_every_method():
+    for case in CASES.values():
+        free = Rule(PLAIN, objective=lambda xi: 0 * cp.sum(xi))
+        assert {ended(case, free, m) for m in METHODS} <= {"right", "refused", "not certified"}
+        assert ended(case, free, "subgradient") == "right"
+
+
+@pytest.mark.parametrize("number", [np.nan, np.inf, -np.inf, 1j])
+def test_numbers_that_are_none_are_refused_by_every_method_before_any_work(number):
+    case = CASES["classes"]
+    for objective in (lambda xi: number * cp.sum(xi), lambda xi: cp.sum(xi) + number):
+        for method in METHODS:
+            assert ended(case, Rule(PLAIN, objective=objective), method) == "refused"
+
+
+@pytest.mark.parametrize("number", [np.nan, 1j])
+def test_a_constraint_of_no_number_is_refused(number):
+    case = CASES["classes"]
+    for constraints in (lambda w: [cp.sum(w) == number], lambda w: [number * w == 1]):
+        for method in ("cutting-plane", "subgradient", "extragradient"):
+            with pytest.raises(IncompatibleError):
+                so.StructuredClassifier(
+                    case.given, so.M3N(constraints=constraints), method=method
+                ).fit(case.X, case.Y)
+
+
 # ---------------------------------------------------------------------- methods that read classes
 class Unit(so.L1M3N):
     """An L1M3N with another margin."""

@@ -13,6 +13,7 @@ import os
 import shutil
 import tempfile
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +23,14 @@ from scipy.sparse.linalg import ArpackError, eigsh
 
 from structopt.errors import FileFormatError, InvalidInputError
 from structopt.files import read_plain_arrays
+from structopt.lab.harness.isolated import isolated
 from structopt.master.compile import compile_problem
 from structopt.master.program import Program
 
 SUFFIXES = (".mps", ".lp", ".qps", ".npz", ".mps.gz", ".lp.gz")
 HUGE = 1e20
 """What files write for infinity."""
+_READING, _SLOWEST = 2.0, 200_000  # CPU seconds for any file, and bytes a second more
 _DENSE = 1500  # columns up to which all eigenvalues are computed: a second
 
 
@@ -77,7 +80,7 @@ def read(path: str | os.PathLike[str]) -> Program:
     """
     path = Path(path)
     try:
-        found = _read_npz(path) if path.suffix == ".npz" else _read_model(path)
+        found = _read_npz(path) if path.suffix == ".npz" else _read_apart(path)
     except FileFormatError as error:
         raise FileFormatError(f"{path}: {error}") from None
     except (OSError, ValueError, TypeError, KeyError) as error:
@@ -138,14 +141,28 @@ def _read_npz(path: Path) -> Program:
     return programme(P, arrays["q"], A, **sides, offset=offset)
 
 
+def _read_apart(path: Path) -> Program:
+    """Read a model in a process of its own: HiGHS never returns from some files that are damaged.
+
+    One is a fixed-format MPS without its line ENDATA (HiGHS 1.15).
+    """
+    if not path.is_file():
+        raise FileNotFoundError(f"there is no file {path.name}")
+    ended = isolated(partial(_read_model, path), seconds=_READING + path.stat().st_size / _SLOWEST)
+    if ended.how == "error":
+        raise FileFormatError(ended.message.removeprefix(f"{FileFormatError.__name__}: "))
+    if ended.how != "done":
+        raise FileFormatError(f"HiGHS does not come to its end: {ended.message}.")
+    found: Program = ended.value
+    return found
+
+
 def _read_model(path: Path) -> Program:
     import highspy
 
     make: Any = highspy.Highs  # untyped
     model = make()
     model.setOptionValue("output_flag", False)
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path.name}")
     with tempfile.TemporaryDirectory() as folder:
         source = path
         if path.suffix.lower() == ".qps":  # HiGHS reads quadratic MPS, but goes by the ending

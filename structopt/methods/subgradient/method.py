@@ -195,7 +195,8 @@ class Subgradient(Method):
         """Ask about all examples at the starting point."""
         margin, pull = self._evaluate(self._descent.point)
         self._raise(margin, pull)
-        share = 1.0 if self.batch is None else min(1.0, self.batch / len(self._present))
+        present = max(1, len(self._present))
+        share = 1.0 if self.batch is None else min(1.0, self.batch / present)
         self._descent.begin(margin, pull, share)
 
     def _at_once(self) -> tuple[int, float, Floats, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
 
@@ -10,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints
-from structopt.errors import OracleError, StructoptError
+from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
 from structopt.structures.base.shard import Answers, Shard
@@ -64,6 +65,7 @@ class ExampleShard(Shard):
     ) -> list[Answers]:
         """Ask a question, which has up to k answers by a method, example by example."""
         outputs: list[list[Any]] = [[None] * self.n_examples for _ in range(k)]
+        before = weights.copy()
         loss, score = np.zeros((k, self.n_examples)), np.full((k, self.n_examples), np.inf)
         for i, (x, gold) in enumerate(zip(self.X, self.Y, strict=True)):
             try:
@@ -79,19 +81,21 @@ class ExampleShard(Shard):
             except (StructoptError, KeyboardInterrupt):
                 raise
             except Exception as error:
-                raise OracleError(
-                    f"{type(self.structure).__name__} failed to answer {name!r} on example "
-                    f"{self.start + i}: {type(error).__name__}: {error}",
-                    example=self.start + i,
-                ) from error
+                raise failed(self.structure, repr(name), self.start + i, error) from error
             given = [r for r in range(k) if outputs[r][i] is not None]
-            if not (np.all(np.isfinite(score[given, i])) and np.all(loss[:, i] >= 0)):
+            priced = np.all((loss[:, i] >= 0) & (loss[:, i] < np.inf))
+            if not (np.all(np.isfinite(score[given, i])) and priced):
                 raise OracleError(
                     f"{type(self.structure).__name__} gave loss {loss[:, i]} and score "
-                    f"{score[:, i]} on example {self.start + i}; losses must be >= 0 and features "
-                    "finite.",
+                    f"{score[:, i]} on example {self.start + i}; losses must be >= 0, and losses "
+                    "and features finite.",
                     example=self.start + i,
                 )
+        if not np.array_equal(weights, before):
+            raise OracleError(
+                f"{type(self.structure).__name__} changed the weights that it was asked with: they "
+                "are the model's own, copy them first."
+            )
         ranks = max(1, int(np.isfinite(score).any(axis=1).sum()))
         every = zip(outputs[:ranks], loss[:ranks], score[:ranks], strict=True)
         return [Answers(*ranked) for ranked in every]
@@ -129,6 +133,15 @@ class ExampleShard(Shard):
         return sp.csr_array(as_row(features(self.X[i], good)) - as_row(features(self.X[i], y)))
 
 
+def failed(structure: Any, question: str, example: int, error: Exception) -> OracleError:
+    """Return what is raised where a method of the user's raised something."""
+    return OracleError(
+        f"{type(structure).__name__} failed to answer {question} on example {example}: "
+        f"{type(error).__name__}: {error}",
+        example=example,
+    )
+
+
 def check_given(y: Any, structure: Any, method: str, example: int) -> None:
     """Refuse None where a method of the user's must give an output."""
     if y is None:
@@ -141,6 +154,12 @@ def check_given(y: Any, structure: Any, method: str, example: int) -> None:
 
 def as_row(features: Any) -> Any:
     """Return a feature vector, dense or sparse, as one CSR row."""
-    if sp.issparse(features):
-        return sp.csr_array(features).reshape(1, -1)
-    return sp.csr_array(np.asarray(features, dtype=np.float64).reshape(1, -1))
+    given = features if sp.issparse(features) else np.asarray(features)
+    if given.dtype.kind not in "fiub" or math.prod(given.shape) > max(given.shape, default=0):
+        raise InvalidInputError(
+            f"joint_features gave {given.dtype} of shape {given.shape}: give a vector of numbers, "
+            "or one sparse row."
+        )
+    if sp.issparse(given):
+        return sp.csr_array(given, dtype=np.float64).reshape(1, -1)
+    return sp.csr_array(given.astype(np.float64).reshape(1, -1))

@@ -198,6 +198,12 @@ class Structure(Parameters):
                     f"{self.n_features_}) or one that is not finite.",
                     example=start + i,
                 )
+            if self.loss(Y[i], y) != 0.0:
+                raise InvalidInputError(
+                    f"The loss of example {start + i}'s gold output is {self.loss(Y[i], y)}: "
+                    f"{type(self).__name__}.loss(y, other) must be 0 where nothing is wrong.",
+                    example=start + i,
+                )
         return ExampleShard(self, X, Y, start, whole)
 
     def _first_completion(self, X: Sequence[Any], Y: Sequence[Any]) -> Sequence[Any]:

@@ -60,7 +60,7 @@ class Decoder(Experiment):
         """Return one cell a draw of table, training, development and test sentences."""
         setting = (
             {"table": None, "train": 200, "validation": 100, "test": 200, "longest": 20,
-             "order": 3, "options": 3, "constants": [1.0, 3.0], "limit": 30.0}
+             "order": 3, "options": 3, "constants": [30.0, 300.0], "limit": 20.0}
             if full
             else {"table": 400, "train": 30, "validation": 20, "test": 30, "longest": 10,
                   "order": 2, "options": 2, "constants": [10.0], "limit": 5.0}

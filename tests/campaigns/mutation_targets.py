@@ -83,8 +83,8 @@ TARGETS: dict[str, list[str]] = {
     "structopt/master/rule.py": ["tests/master/test_question.py", LIFT],
     "structopt/master/form.py": ["tests/master/test_form.py", "tests/master/test_refusals.py"],
     "structopt/master/ball.py": ["tests/methods/test_subgradient.py"],
-    "structopt/master/cuts.py": [FIELDS, BOUNDS],
-    "structopt/master/pool.py": [FIELDS, BOUNDS, "tests/methods/test_state.py"],
+    "structopt/master/cuts.py": ["tests/master/test_pool.py", FIELDS, BOUNDS],
+    "structopt/master/pool.py": ["tests/master/test_pool.py", FIELDS],
     "structopt/master/program.py": [
         "tests/master/test_cones.py -k residual",
         "tests/master/test_lagrangian.py -k columns",

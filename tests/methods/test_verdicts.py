@@ -137,6 +137,11 @@ CONIC = {  # constraints, and whether no point satisfies them
     "ball": ([cp.norm2(V) <= 1, cp.sum(V) >= 3], True),
     "wide ball": ([cp.norm2(V) <= 1e6, cp.sum(V) >= 3e6], True),
     "narrow ball": ([cp.norm2(V) <= 1e-6, cp.sum(V) >= 3e-6], True),
+    "negative ball": ([cp.norm2(V) <= 1, cp.sum(V) <= -3], True),
+    "a box out of a ball": ([cp.norm2(V) <= 1, V >= 0.8], True),
+    "a wide box out of a ball": ([cp.norm2(V) <= 1e6, V >= 8e5], True),
+    "a negative box out of a ball": ([cp.norm2(V) <= 1, V <= -0.8], True),
+    "a box that meets a ball": ([cp.norm2(V) <= 1, V >= 0.5], False),
     "just out of a ball": ([cp.norm2(V) <= 1, V[0] >= 1 + 1e-5], True),
     "on a ball": ([cp.norm2(V) <= 1, V[0] >= 1], False),
     "in a ball": ([cp.norm2(V) <= 1, cp.sum(V) >= 1.7], False),
@@ -184,7 +189,7 @@ def test_no_solver_s_word_about_cones_is_taken(name, monkeypatch):
     constraints, nobody = CONIC[name]
     p = compile_problem(cp.sum_squares(V), constraints, [V])
     solve, rng, proofs = interior.solve, np.random.default_rng(0), 0
-    for size in (1e-9, 1e-6, 1e-3, 1.0, -1.0):
+    for size in (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1.0, -1.0):
 
         def off(*args, size=size):
             found = solve(*args)
@@ -195,10 +200,23 @@ def test_no_solver_s_word_about_cones_is_taken(name, monkeypatch):
         found = examine(p, [p.A], p.lower, p.upper)
         if found.ray is not None:
             assert nobody
-            assert found.reach >= 0.01
+            assert found.reach >= (4e3 if name in ("ball", "negative ball") else 0.01)
             assert_proof(p, found.ray, found.reach)
             proofs += 1
     assert proofs > 0 or not nobody or name == "just out of a ball"
+
+
+def test_without_rows():
+    for objective, kept, falls in (
+        (cp.sum(V), [], True), (cp.sum_squares(V), [], False), (cp.sum(V), [V >= 1], False),
+        (V[0] - V[1], [V >= 1], True), (cp.norm1(V) + 0.9 * V[0], [], False),
+    ):  # fmt: skip
+        p = compile_problem(objective, kept, [V])
+        assert not len(p.lower)
+        found = examine(p, [p.A], p.lower, p.upper)
+        assert (found.ray, found.residual) == (None, 0.0)
+        assert (found.descent is not None) == falls
+        assert_true(p, found)
 
 
 def test_a_ball_is_never_called_empty_where_it_is_not():

@@ -137,7 +137,7 @@ CONIC = {  # constraints, and whether no point satisfies them
     "ball": ([cp.norm2(V) <= 1, cp.sum(V) >= 3], True),
     "wide ball": ([cp.norm2(V) <= 1e6, cp.sum(V) >= 3e6], True),
     "narrow ball": ([cp.norm2(V) <= 1e-6, cp.sum(V) >= 3e-6], True),
-    "negative ball": ([cp.norm2(V) <= 1, cp.sum(V) <= -3], True),
+    "negative ball": ([cp.SOC(1.0 + 0 * V[0], V), cp.sum(V) <= -3], True),
     "a box out of a ball": ([cp.norm2(V) <= 1, V >= 0.8], True),
     "a wide box out of a ball": ([cp.norm2(V) <= 1e6, V >= 8e5], True),
     "a negative box out of a ball": ([cp.norm2(V) <= 1, V <= -0.8], True),
@@ -189,11 +189,12 @@ def test_no_solver_s_word_about_cones_is_taken(name, monkeypatch):
     constraints, nobody = CONIC[name]
     p = compile_problem(cp.sum_squares(V), constraints, [V])
     solve, rng, proofs = interior.solve, np.random.default_rng(0), 0
-    for size in (1e-9, 1e-6, 1e-4, 1e-3, 1e-2, 1.0, -1.0):
+    for size in (1e-9, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 1e-2, 1.0, -1.0):
 
         def off(*args, size=size):
             found = solve(*args)
             noise = size * rng.normal(size=len(found.duals)) * np.abs(found.duals).max()
+            noise[len(p.lower) :] *= abs(size) in (1e-9, 1e-6, 1.0)  # else of the rows alone
             return replace(found, duals=found.duals + noise if size > 0 else -found.duals)
 
         monkeypatch.setattr(interior, "solve", off)
@@ -204,6 +205,13 @@ def test_no_solver_s_word_about_cones_is_taken(name, monkeypatch):
             assert_proof(p, found.ray, found.reach)
             proofs += 1
     assert proofs > 0 or not nobody or name == "just out of a ball"
+
+
+def test_a_column_that_hardly_counts_spoils_no_proof():
+    far = [V[0] + 1e-10 * T[0] >= 3, T <= 1, T >= -1]
+    for ball in (cp.norm2(V) <= 1, V <= 1):
+        p = compile_problem(cp.sum_squares(V), [ball, *far], [V, T])
+        assert examine(p, [p.A], p.lower, p.upper).ray is not None
 
 
 def test_without_rows():

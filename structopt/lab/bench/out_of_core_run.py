@@ -4,9 +4,10 @@ r"""One training run on drawn rows that come in chunks, alone in a fresh process
 
 learns from 20 chunks of 4,000 rows, of 2,000 numbers each, and prints what it measured as one line
 of JSON: the size of the data as a CSR base (``megabytes``), peak resident ``memory`` in MB beyond
-what the process had when training began, CPU seconds to ``encode`` and to ``train``, rounds, the
-cuts that stood at the end and the certified gap. The last number is a bound: if it is not 0, the
-operating system gives the process so many MB of addresses more than it has when training begins.
+what the process had when training began, CPU seconds to ``encode`` and to ``train``, the ``groups``
+of examples that share a slack, rounds, the cuts that stood at the end and the certified gap. The
+last number is a bound: if it is not 0, the operating system gives the process so many MB of
+addresses more than it has when training begins.
 """
 
 from __future__ import annotations
@@ -28,8 +29,21 @@ from structopt.methods.cutting_plane import CuttingPlane
 from structopt.structures.multiclass.structure import Multiclass
 
 WIDTH, LABELS, C, TOLERANCE = 2000, 5, 1e-4, 1e-2
-GROUPS = 40
-"""Slacks at most: the cuts of a round are then at most 5 MB."""
+MEMORY, ROUNDS = 500, 30
+"""MB to learn in where no number is given, and rounds whose cuts a quarter of them is to hold: what
+grows is copied into twice the room, and a shard is mapped besides."""
+
+
+def groups(chunks: int, within: int) -> int:
+    """Return how many slacks there are: one a chunk, or as many as the memory allows.
+
+    A cut may have an entry, of 12 bytes, in every column.
+
+    >>> groups(10, 0), groups(160, 500), groups(160, 200)
+    (10, 36, 14)
+    """
+    largest = 12 * WIDTH * LABELS
+    return max(1, min(chunks, (within or MEMORY) * 2**20 // (4 * ROUNDS * largest)))
 
 
 def read(rows: int, seed: int) -> tuple[Any, Any]:
@@ -42,7 +56,7 @@ def read(rows: int, seed: int) -> tuple[Any, Any]:
 
 
 def learn(way: str, chunks: int, rows: int, within: int = 0) -> dict[str, Any]:
-    """Learn M3N to a certified gap, with one slack a chunk, or `GROUPS` of them."""
+    """Learn M3N to a certified gap, with as many slacks as the memory allows."""
     structure = Multiclass(labels=list(range(LABELS))).fitted(*read(LABELS * 10, 0))
     if within:
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0])
@@ -56,13 +70,14 @@ def learn(way: str, chunks: int, rows: int, within: int = 0) -> dict[str, Any]:
         data = DataSet.of(structure, *_whole(drawn, rows), n_jobs=1)
     encoded = time.process_time()
     with data:
-        aim = M3N(C, slacks=min(chunks, GROUPS))
+        aim = M3N(C, slacks=groups(chunks, within))
         result = CuttingPlane(structure, aim, data, tol=TOLERANCE).solve()
     return {
         "megabytes": chunks * rows * WIDTH * 12 / 2**20,
         "memory": _peak() - before,
         "encode": encoded - began,
         "train": time.process_time() - encoded,
+        "groups": groups(chunks, within),
         "rounds": len(result.history),
         "cuts": result.history[-1].cuts,
         "found": sum(record.cuts_added for record in result.history),

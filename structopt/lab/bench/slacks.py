@@ -24,6 +24,7 @@ from structopt.methods.cutting_plane import CuttingPlane
 from structopt.structures.chain.structure import Chain
 
 TOLERANCE = 1e-2
+NAMED = ("n", "one", "shards", "auto")
 GROUPS = ("n", "2048", "512", "256", "32", "8", "2", "one")
 
 
@@ -34,20 +35,24 @@ class SlacksBench(Bench):
     Parameters
     ----------
     groups : sequence of str
-        "n", "one", or numbers of groups; what is more than there are examples is left out.
+        "n", "one", "shards", "auto", or numbers of groups; what is more than there are examples is
+        left out.
     invented : int
         Draw so many chains instead of reading letters.
     C : float
+    engine : str
+        Where the data live, as `DataSet.of` has it.
     repeats : int
     """
 
     name = "bench-slacks"
 
     groups: Sequence[str] = arguments.argument(
-        GROUPS, "n, one, or numbers of groups", nargs="+", metavar="K"
+        GROUPS, "n, one, shards, auto, or numbers of groups", nargs="+", metavar="K"
     )
     invented: int = arguments.argument(0, "chains drawn at random instead of letters")
     C: float = arguments.argument(0.1, "of M3N", flag="--C")
+    engine: str = arguments.argument("this process", "where the data live (this process)")
     repeats: int = arguments.repeats(1)
 
     @cached_property
@@ -57,14 +62,15 @@ class SlacksBench(Bench):
         else:
             X, Y = load_letters([1])
         structure = Chain().fitted(X, Y)
-        return structure, DataSet.of(structure, X, Y, n_jobs=1)
+        jobs = 1 if self.engine == "this process" else None
+        return structure, DataSet.of(structure, X, Y, n_jobs=jobs, engine=self.engine)
 
     def cells(self) -> list[Cell]:
         """Return a cell a number of groups and turn."""
         _, data = self._data
         for k in self.groups:
-            if k not in ("n", "one") and not (k.isdecimal() and int(k) >= 1):
-                raise InvalidInputError(f"groups are 'n', 'one' or numbers; got {k!r}.")
+            if k not in NAMED and not (k.isdecimal() and int(k) >= 1):
+                raise InvalidInputError(f"groups are {', '.join(NAMED)} or numbers; got {k!r}.")
         fewer = [k for k in self.groups if not k.isdecimal() or int(k) < data.n_examples]
         return in_turns([{"slacks": k} for k in fewer], self.repeats)
 
@@ -74,12 +80,16 @@ class SlacksBench(Bench):
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn, and count."""
-        began = time.process_time()
+        began, driven = time.perf_counter(), time.process_time()
         run = self._run(cell)
-        seconds, cuts = time.process_time() - began, run.master.pool.cuts
+        seconds, wall = time.process_time() - driven, time.perf_counter() - began
+        cuts = run.master.pool.cuts
         certificate = run.result().certificate
         return {
             "cpu": seconds,
+            "wall": wall,
+            "groups": len(run.master.slack_columns),
+            "up": sum(record.bytes_up for record in run.history) / 1e6,
             "rounds": len(run.history),
             "cuts": len(cuts),
             "entries": int(cuts.deltas(run.data.n_features).nnz),
@@ -103,14 +113,17 @@ class SlacksBench(Bench):
         for k in every(rows, "slacks"):
             mine = where(rows, slacks=k)
             counts = (f"{mine[-1][name]}" for name in ("rounds", "cuts", "entries"))
-            lines.append((k, *counts, f"{median(mine, 'cpu'):.2f}", f"{mine[-1]['gap']:.1e}"))
+            seconds = (f"{median(mine, name):.2f}" for name in ("cpu", "wall"))
+            own = (f"{mine[-1]['up']:.1f}", f"{mine[-1]['groups']}", f"{mine[-1]['gap']:.1e}")
+            lines.append((k, *counts, *seconds, *own))
         return [
             Table(
                 f"Who shares a slack: {what} ({data.n_examples}, {data.n_features} weights)",
-                ("slacks", "rounds", "cuts", "entries of cuts", "CPU s", "gap"),
+                ("slacks", "rounds", "cuts", "entries of cuts", "CPU s", "wall s", "MB up",
+                 "groups", "gap"),
                 tuple(lines),
-                (f"M3N(C={self.C:g}) by cutting planes to a certified gap of {TOLERANCE:g}. CPU "
-                f"seconds of one thread, medians of {self.repeats}; cuts and their nonzeros are "
-                "those of the last master.",),
+                (f"M3N(C={self.C:g}) by cutting planes to a certified gap of {TOLERANCE:g}, data "
+                 f"by engine {self.engine!r}. Seconds of this process, medians of {self.repeats}; "
+                 "cuts and their nonzeros are those of the last master.",),
             )
         ]  # fmt: skip

@@ -193,6 +193,18 @@ class RemoteDataSet(DataSet):
         """Which examples have a gold output that is known in part only."""
         return np.concatenate([one.unknown for one in self._facts])
 
+    @property
+    def nonzeros(self) -> int:
+        """How many numbers the inputs are, over all shards."""
+        return sum(one.nonzeros for one in self._facts)
+
+    @cached_property
+    def cut_entries(self) -> float:
+        """About how many entries the cut of one example has."""
+        width = [self.n_features] * len(self._held)
+        made = self._engine.map(where.cut_entries, self._held, width)
+        return float(np.mean(self._got(made, "looking at how long cuts are")))
+
     @cached_property
     def _largest(self) -> float:
         return max(one.largest for one in self._facts)

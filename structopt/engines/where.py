@@ -21,11 +21,14 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, base_matrix, count
-from structopt.errors import InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, Shard, asked
 from structopt.structures.base.structure import Structure, check_lengths
+
+_FEW = 8
+"""Examples of a shard that are looked at to know how long cuts are."""
 
 
 class Held:
@@ -48,6 +51,7 @@ class Facts(NamedTuple):
     largest: float
     unknown: NDArray[np.bool_]
     content: bytes
+    nonzeros: int
 
 
 def same(value: Any) -> Any:
@@ -101,7 +105,25 @@ def encode(structure: Structure, chunk: Any, start: int) -> Held:
 def facts(held: Held) -> Facts:
     """Return what need not be asked twice."""
     shard = held.shard
-    return Facts(shard.n_examples, largest(shard.base.data), shard.unknown, content([shard]))
+    size = largest(shard.base.data)
+    return Facts(shard.n_examples, size, shard.unknown, content([shard]), int(shard.base.nnz))
+
+
+def cut_entries(held: Held, n_features: int) -> float:
+    """Return about how many entries the cut of one example has: the mean of a few.
+
+    Where examples cannot be asked alone, that is as many as there can be.
+    """
+    shard, weights = held.shard, np.random.default_rng(0).normal(size=n_features)
+    few = np.unique(np.linspace(0, shard.n_examples - 1, _FEW).astype(int)).tolist()
+    entries = []
+    try:
+        for one in map(shard.single, few):
+            found = one.directions(one.argmax(weights).outputs, np.zeros(1, dtype=np.int64))
+            entries.append(found.tocsr(shard.base, n_features).nnz)
+    except IncompatibleError:
+        return float(n_features)
+    return float(np.mean(entries))
 
 
 def largest(values: Floats) -> float:

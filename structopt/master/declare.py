@@ -35,7 +35,7 @@ from structopt.arrays import Floats, Ints
 from structopt.errors import IncompatibleError, InvalidInputError
 from structopt.formulations.base import WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
-from structopt.formulations.slack_groups import SlackGroups, chosen, group_of
+from structopt.formulations.slack_groups import SlackGroups, group_of
 from structopt.master.compile import compile_problem
 from structopt.master.cuts import Cuts
 from structopt.master.declared_checks import check_bounds, check_declared, check_places, check_rows
@@ -64,8 +64,9 @@ class RestrictedMaster(Declared):
         Returns (feature, label) of each weight.
     starts : array of int, optional
         Where the data's shards begin, and the end of the last.
-    elsewhere : bool
-        Whether the data live in other processes or on disk, and every cut brings a row of its own.
+    auto : callable, optional
+        Returns how many groups share slacks by "auto", where the data live in other processes or on
+        disk and every cut brings a row of its own; else each example has a slack.
     """
 
     program: Program
@@ -81,9 +82,9 @@ class RestrictedMaster(Declared):
         nonnegative: Ints | None = None,
         names: Callable[[], list[tuple[str, str]] | None] = lambda: None,
         starts: Ints | None = None,
-        elsewhere: bool = False,
+        auto: Callable[[], int] | None = None,
     ) -> None:
-        self._names, self._starts, self._elsewhere = names, starts, elsewhere
+        self._names, self._starts, self._auto = names, starts, auto
         self.n_examples, self.n_features = n_examples, n_features
         self.families: list[Family] = []
         self._base = base
@@ -148,9 +149,8 @@ class RestrictedMaster(Declared):
         return xi
 
     def _group_of(self, groups: SlackGroups | bool) -> Ints | None:
-        if groups == "auto" and self._elsewhere:
-            n_shards = 1 if self._starts is None else len(self._starts) - 1
-            groups = chosen(self.n_examples, self.n_features, n_shards)
+        if groups == "auto" and self._auto is not None:
+            groups = self._auto()
         return group_of(groups, self.n_examples, self._starts)
 
     def slack(self) -> Any:

@@ -29,6 +29,7 @@ from structopt.errors import (
     StructoptError,
 )
 from structopt.formulations.base import Formulation
+from structopt.formulations.slack_groups import chosen
 from structopt.master.declare import RestrictedMaster
 from structopt.methods.probe import probe
 from structopt.methods.state import State
@@ -399,10 +400,16 @@ class Method(ABC):
             nonnegative=self.structure.nonnegative_weights(),
             names=self.structure.feature_names,
             starts=self.data.starts,
-            elsewhere=self.data.base is None,
+            auto=self._groups if self.data.base is None else None,
         )
         self.formulation.master(master)
         return master
+
+    def _groups(self) -> int:
+        """Return how many groups share slacks by "auto", for data that live elsewhere."""
+        data: Any = self.data
+        n_shards = len(data.starts) - 1
+        return chosen(data.n_examples, data.n_features, n_shards, data.cut_entries, data.nonzeros)
 
     def _declare(self) -> RestrictedMaster:
         """Declare and compile the formulation; refuse what the structure cannot answer."""

@@ -6,6 +6,7 @@ import pytest
 
 import structopt as so
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.formulations import slack_groups
 from structopt.formulations.slack_groups import group_of
 from structopt.master.declare import RestrictedMaster
 from structopt.testing.full_problem import FullProblem
@@ -183,12 +184,30 @@ def test_groups_that_are_none_are_refused(groups):
 def test_auto_is_n_slacks_in_this_process_and_groups_elsewhere():
     declared = {}
     for elsewhere in (False, True):
-        master = RestrictedMaster(100, 10, starts=np.array([0, 50, 100]), elsewhere=elsewhere)
+        auto = (lambda: 12) if elsewhere else None
+        master = RestrictedMaster(100, 10, starts=np.array([0, 50, 100]), auto=auto)
         so.M3N().master(master)
         master.compile()
         declared[elsewhere] = master.families[0].group
     assert declared[False] is None
     np.testing.assert_array_equal(declared[True], group_of(12, 100))
+
+
+def test_auto_follows_how_long_cuts_are(monkeypatch):
+    X, y = so.datasets.make_classes(64, n_features=6, seed=0)
+    structure = so.Multiclass().fitted(X, y)
+    with so.DataSet.of(structure, X, y, engine=so.Disk(n_shards=4)) as data:
+        assert data.nonzeros == X.size
+        assert 0 < data.cut_entries <= 2 * X.shape[1]  # gold's block and another one
+        short = so.CuttingPlane(structure, so.M3N(), data, tol=1e-3)
+        assert short.families == [("loss_augmented", False)]  # a slack an example
+        monkeypatch.setattr(slack_groups, "_ALL", 0)
+        for nonzeros, groups in ((X.size, 4), (10**9, 8)):
+            monkeypatch.setattr(type(data), "nonzeros", nonzeros)
+            run = so.CuttingPlane(structure, so.M3N(), data, tol=1e-3)
+            assert len(run.master.slack_columns) == groups
+            values = [each.solve().certificate.primal for each in (short, run)]
+            assert values[0] == pytest.approx(values[1], rel=2e-3)
 
 
 def test_groups_cover_all_examples():

@@ -4,12 +4,13 @@ r"""Sums of parts by block ascent, by cutting planes and by Frank-Wolfe, to one 
 
 Drawn data have 8 of 1,000 columns a row, in Zipf's proportions, next to each other or far apart;
 parses are those of ``structopt bench parsing``, names CoNLL-2002's Spanish as segments (looked for
-in the folder that ``STRUCTOPT_DATA`` names). Every run has a process of its own and one thread
-(:mod:`structopt.lab.bench.parts_run`).
+in the folder that ``STRUCTOPT_DATA`` names). Every problem has a process of its own with one
+thread, in which methods take turns (:mod:`structopt.lab.bench.parts_run`).
 """
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +21,7 @@ from structopt.lab.bench.parts_run import GIVEN
 from structopt.lab.harness import arguments
 from structopt.lab.harness.bench import Bench
 from structopt.lab.harness.process import alone
-from structopt.lab.harness.study import Cell, Row, in_turns, known, median, where
+from structopt.lab.harness.study import Cell, Row, known
 from structopt.lab.harness.table import Table
 
 METHODS = ("block-ascent", "cutting-plane", "frank-wolfe")
@@ -49,37 +50,30 @@ class PartsBench(Bench):
         known(self.methods, METHODS, "method")
 
     def cells(self) -> list[Cell]:
-        """Return a cell a problem, method and turn."""
-        pairs = [{"case": case, "method": name} for case in CASES for name in self.methods]
-        return in_turns(pairs, self.repeats)
+        """Return a cell a problem."""
+        return [{"case": case} for case in CASES]
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Train in a process of its own."""
-        name, width, tol = CASES[cell["case"]]
-        return alone("structopt.lab.bench.parts_run", cell["method"], name, str(width), tol)
+        given = (*CASES[cell["case"]], self.repeats, *self.methods)
+        return alone("structopt.lab.bench.parts_run", *map(str, given))
 
     def tables(self, rows: Sequence[Row], left_out: Sequence[str]) -> list[Table]:
         """Return one row a problem."""
         lines = []
-        for case in CASES:
-            each = [where(rows, case=case, method=name) for name in self.methods]
-            if all(each):
-                middle = [median(runs, "cpu") for runs in each]
-                cells = [
-                    f"{cpu:.3g} ({_range(runs)})" for cpu, runs in zip(middle, each, strict=True)
-                ]
-                lines.append(
-                    (case, *cells, *(f"{middle[0] / cpu:.2f}" for cpu in middle[1:]),
-                     ", ".join(f"{runs[0]['rounds']}" for runs in each))
-                )  # fmt: skip
+        for row in rows:
+            each = [row[name]["cpu"] for name in self.methods]
+            middle = [statistics.median(cpu) for cpu in each]
+            lines.append((
+                row["case"],
+                *(f"{m:.3g} ({min(cpu):.3g}-{max(cpu):.3g})"
+                  for m, cpu in zip(middle, each, strict=True)),
+                *(f"{middle[0] / m:.2f}" for m in middle[1:]),
+                ", ".join(str(row[name]["rounds"]) for name in self.methods),
+            ))  # fmt: skip
         return [Table(
             "Sums of parts, CPU s",
             ("problem", *self.methods, *(f"/ {name}" for name in self.methods[1:]), "rounds"),
             tuple(lines),
-            ("Medians and ranges; encoding is left out.", *left_out),
+            (f"Medians and ranges of {self.repeats}; encoding is left out.", *left_out),
         )]  # fmt: skip
-
-
-def _range(runs: Sequence[Row]) -> str:
-    seconds = [run["cpu"] for run in runs]
-    return f"{min(seconds):.3g}-{max(seconds):.3g}"

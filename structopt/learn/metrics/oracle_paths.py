@@ -32,7 +32,6 @@ from structopt.learn.metrics.bleu import (
     check_corpus,
 )
 from structopt.parameters import Count, checked
-from structopt.structures.lattice.structure import Lattice
 
 PRECISION, RATIO = 0.6, 0.6
 """p, the precision of words, and r, that of (n + 1)-grams beside that of n-grams."""
@@ -65,6 +64,8 @@ def oracle_paths(
     Wang and Shawe-Taylor (2009), section 5.2, search the hypotheses with the highest BLEU in the
     stacks of a beam search.
     """
+    from structopt.structures.lattice.structure import Lattice  # NetworkX, which few need
+
     check_corpus(X, references)
     if X.labels is None:
         raise InvalidInputError("The lattices have no labels: label arcs with what they say.")

@@ -106,6 +106,10 @@ COMMANDS = {
         "lab.bench.sparse:SparseBench",
         "sparse rows and sentences beside liblinear and CRFsuite (sentences need STRUCTOPT_DATA)",
     ),
+    "bench first-fit": (
+        "lab.bench.first_fit:FirstFitBench",
+        "a fit of 20 rows; the README's example with a warm and a cold cache",
+    ),
     "bench parts": (
         "lab.bench.parts:PartsBench",
         "trees, lattices, matchings, parses, segments by block ascent and by others",

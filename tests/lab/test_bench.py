@@ -446,3 +446,19 @@ def test_drawn_sums_of_parts_can_be_learned(name, monkeypatch):
     assert near["certified"]
     assert far["certified"]
     assert near["objective"] == pytest.approx(far["objective"], rel=2e-3)
+
+
+def test_what_is_fixed_is_measured(monkeypatch):
+    from structopt.lab.bench import first_fit, first_fit_run
+
+    asked = []
+    monkeypatch.setattr(first_fit, "alone", lambda *given: asked.append(given[1]) or {"cpu": [2.0]})
+    bench = first_fit.FirstFitBench(repeats=2)
+    found = [cell | bench.run(cell) for cell in bench.cells()]
+    assert [asked.count(case) for case in first_fit.CASES] == [2, 3, 2]
+    (table,) = bench.tables(found, [])
+    assert [row[1:] for row in table.rows] == [("2", "2-2")] * 3
+    monkeypatch.setattr(first_fit_run, "FITS", 1)
+    for measured in (first_fit_run.rows(), first_fit_run.first("warm")):
+        assert measured["cpu"][0] > 0
+        assert measured["score"] > 0.9

@@ -87,6 +87,15 @@ def numbers(rows: Sequence[Row], paper: dict[str, float]) -> list[Number]:
     return found
 
 
+def seconds(rows: Sequence[Row]) -> list[Number]:
+    """Return the CPU seconds of every learner, features and all measurements included."""
+    return [
+        Number(name, "CPU s", mean(spent), deviation(spent))
+        for name in every(rows, "learner")
+        for spent in [[row["cell_cpu"] for row in where(rows, learner=name)]]
+    ]
+
+
 def draw(rows: Sequence[Row], figure: Any) -> None:
     """Draw test errors (left axis) and the training loss (right axis) against iterations."""
     axes = figure.subplots()

@@ -11,9 +11,9 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.datasets.lidar import load_scan
 from structopt.engines.dataset import DataSet
-from structopt.lab.harness.study import Cell, Row, every, where
+from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.experiment import Experiment
-from structopt.lab.reproduce.number import Number, deviation, mean
+from structopt.lab.reproduce.number import Number, mean
 from structopt.lab.reproduce.saddle_m3n import curves as saddle_curves
 from structopt.lab.reproduce.saddle_m3n.scenes import FEATURES, SPIN, scenes
 from structopt.structures.cut.structure import GraphCut
@@ -82,12 +82,7 @@ class SaddleM3nFigure2a(Experiment):
             f"{SPIN}, {saddle_curves.PERCEPTRON}": 4.0,
         }
         named = [row | {"learner": f"{row['features']}, {row['learner']}"} for row in rows]
-        seconds = [
-            Number(name, "CPU s", mean(spent), deviation(spent))
-            for name in every(named, "learner")
-            for spent in [[row["cell_cpu"] for row in where(named, learner=name)]]
-        ]
-        return saddle_curves.numbers(named, paper) + seconds
+        return saddle_curves.numbers(named, paper) + saddle_curves.seconds(named)
 
     def remarks(self, rows: Sequence[Row]) -> list[str]:
         """Say how hard the task is."""

@@ -90,9 +90,13 @@ class Sequences(Experiment):
             of = [row for row in rows if row["task"] == task]
             for key, learner in LEARNERS.items():
                 values = [row[key] for row in of if key in row]
-                found.append(
-                    Number(learner, f"{task} error %", mean(values), deviation(values), *paper[key])  # type: ignore[misc]
-                )
+                cpu = mean(row.get(f"{key}_cpu") for row in of)
+                found += [
+                    Number(
+                        learner, f"{task} error %", mean(values), deviation(values), *paper[key]
+                    ),  # type: ignore[misc]
+                    Number(learner, f"{task} CPU s", cpu),
+                ]
             p = paired_p([row for row in of if "rmm" in row], "svm", "rmm")
             found.append(Number("p-value", f"{task} error %", p, None, paper["p"]))  # type: ignore[arg-type]
         return found
@@ -113,14 +117,15 @@ def _mapped(cell: Cell, train: Part, others: list[Part]) -> tuple[list[Any], lis
 
 
 def _crf(cell: Cell, train: Part, others: list[Part]) -> dict[str, Any]:
-    tried = []
+    tried, cpu = [], 0.0
     for C2 in cell["C2"]:
         model = CRF(C2=C2)
-        learn(model, train.X, train.Y)
+        cpu += learn(model, train.X, train.Y)
         tried.append(Tried(C2, 1.0, *(error(model, part) for part in others)))
     return {
         "crf": (chosen(tried).test + min(tried, key=lambda t: t.test).validation) / 2,
         "crf_C2": chosen(tried).C,
+        "crf_cpu": cpu / len(tried),
     }
 
 

@@ -101,6 +101,8 @@ class Digits(Experiment):
                 values = [row[key] for row in of]
                 metric = f"{name} error %"
                 found.append(Number(label, metric, mean(values), deviation(values), error, spread))
+                cpu = mean(row.get(f"{key}_cpu") for row in of)
+                found.append(Number(label, f"{name} CPU s", cpu))
             found.append(Number(label, "p-value", paired_p(of, "svm", "rmm"), None, p))
         return found
 

@@ -30,7 +30,7 @@ from sklearn.utils.validation import check_is_fitted
 from structopt.datasets.lattice_arrays import LatticeArrays
 from structopt.errors import InvalidInputError
 from structopt.features.language_model import END, START, LanguageModel, Words
-from structopt.features.phrases import STRAIGHT, SWAPPED, PhrasePair, PhraseTable
+from structopt.features.phrases import STRAIGHT, SWAPPED, PhrasePair, PhraseTable, as_sentences
 from structopt.parameters import Count, check_params
 
 BLANKET = (
@@ -105,7 +105,7 @@ class PhraseLattices(BaseEstimator):  # type: ignore[misc]
         """Learn the language model, and which n-grams are features, from target sentences."""
         check_params(self)
         check_is_fitted(self.table, "n_pairs_")
-        self._model = LanguageModel(target, self.order)
+        self._model = LanguageModel(as_sentences(target, "target"), self.order)
         grams = sorted(g for g in self._model.counts if len(g) == self.order)
         begin = len(BLANKET) + len(WAYS) * self.table.n_pairs_
         self._grams = {gram: begin + k for k, gram in enumerate(grams)}
@@ -126,7 +126,7 @@ class PhraseLattices(BaseEstimator):  # type: ignore[misc]
         node_ptr, arc_ptr, tail, head = [0], [0], list[int](), list[int]()
         labels: list[str | None] = []
         columns, values, ends = list[int](), list[float](), [0]
-        for i, sentence in enumerate(source):
+        for i, sentence in enumerate(as_sentences(source, "source")):
             if not len(sentence):
                 raise InvalidInputError(f"Sentence {i} has no words.", example=i)
             arcs = list(self._arcs(sentence))

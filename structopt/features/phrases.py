@@ -16,9 +16,10 @@ word on the other side of it in the source, and else otherwise.
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
@@ -101,14 +102,16 @@ class PhraseTable(BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Count the phrase pairs of sentence pairs; links are (source word, target word)."""
         check_params(self)
-        if not len(source) == len(target) == len(links) or not len(source):
+        sources, targets = as_sentences(source, "source"), as_sentences(target, "target")
+        linked = _as_links(links)
+        if not len(sources) == len(targets) == len(linked) or not len(sources):
             raise InvalidInputError(
-                f"{len(source)} source and {len(target)} target sentences, {len(links)} sets of "
+                f"{len(sources)} source and {len(targets)} target sentences, {len(linked)} sets of "
                 "links: give one of each for every pair, and a pair at least."
             )
         pairs, words = Counter[tuple[Words, Words]](), Counter[tuple[str, str]]()
         before, after = Ways(), Ways()
-        for k, (f, e, a) in enumerate(zip(source, target, links, strict=True)):
+        for k, (f, e, a) in enumerate(zip(sources, targets, linked, strict=True)):
             if not all(0 <= i < len(f) and 0 <= j < len(e) for i, j in a):
                 raise InvalidInputError(
                     f"Pair {k} has {len(f)} and {len(e)} words and a link outside them.", example=k
@@ -156,6 +159,35 @@ class PhraseTable(BaseEstimator):  # type: ignore[misc]
                 made.append(PhrasePair(f, e, self.n_pairs_, scores, *ways))
                 self.n_pairs_ += 1
             self._pairs[f] = made
+
+
+def as_sentences(given: Any, name: str) -> list[Words]:
+    """Return sentences as tuples of words; refuse what are none.
+
+    >>> as_sentences([["la", "loi"]], "source")
+    [('la', 'loi')]
+    """
+    if not isinstance(given, list | tuple):
+        raise InvalidInputError(f"{name} is a {type(given).__name__}: give a list of sentences.")
+    for i, sentence in enumerate(given):
+        listed = isinstance(sentence, list | tuple)
+        if not listed or not all(isinstance(word, str) for word in sentence):
+            raise InvalidInputError(f"{name} {i} is no list of words.", example=i)
+    return [tuple(sentence) for sentence in given]
+
+
+def _as_links(given: Any) -> list[list[tuple[int, int]]]:
+    if not isinstance(given, list | tuple):
+        raise InvalidInputError(f"links is a {type(given).__name__}: give a list of sets of pairs.")
+    found = []
+    for k, links in enumerate(given):
+        try:
+            found.append([(operator.index(i), operator.index(j)) for i, j in links])
+        except (TypeError, ValueError):
+            raise InvalidInputError(
+                f"links {k} holds what is no pair (source word, target word) of numbers.", example=k
+            ) from None
+    return found
 
 
 def _log_ways(counts: Ways, pair: tuple[Words, Words], count: int) -> tuple[float, ...]:

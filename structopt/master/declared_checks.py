@@ -9,6 +9,8 @@ import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
 from cvxpy.atoms.affine.add_expr import AddExpression
+from cvxpy.atoms.affine.binary_operators import MulExpression
+from cvxpy.atoms.affine.sum import Sum
 
 from structopt.arrays import Ints
 from structopt.errors import (
@@ -145,6 +147,22 @@ def _check_weighted(master: Any) -> None:
             "not linear in them, and a weight would not mean that an example is repeated. "
             "Repeat the examples instead."
         )
+    for constraint in master._static:
+        if any(_outside_sums(side, set(master._slack_scale)) for side in constraint.args):
+            raise IncompatibleError(
+                f"With sample weights the slacks of m.slacks() must stand in sums: {constraint} "
+                "bounds them one by one, and would not mean that an example is repeated. Repeat "
+                "the examples instead."
+            )
+
+
+def _outside_sums(expression: Any, slacks: set[int]) -> bool:
+    """Return whether a slack stands in an expression by itself: in no sum, no matrix product."""
+    if type(expression) in (Sum, MulExpression):
+        return False
+    if not expression.args:
+        return expression.id in slacks if isinstance(expression, cp.Variable) else False
+    return any(_outside_sums(part, slacks) for part in expression.args)
 
 
 def check_bounds(master: Any) -> None:

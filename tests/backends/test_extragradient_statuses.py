@@ -5,6 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from structopt.backends.extragradient.certificate import Residuals
+from structopt.backends.extragradient.presolve import presolve
 from structopt.backends.extragradient.rays import proves_infeasible, proves_unbounded
 from structopt.backends.extragradient.recipe import ingredients
 from structopt.backends.extragradient.solver import solve
@@ -168,3 +169,21 @@ def test_the_alternating_step_costs_two_products():
     found = solve(p, tolerance=1e-6, without=["polish", "presolve", "feasibility"])
     assert found.status == "optimal"
     assert found.products <= 2.5 * found.iterations
+
+
+def test_zeros_that_are_stored_are_left_out_and_what_is_given_stays_as_it_is():
+    # taken out in place, they had moved the entries under the feet of whoever held the matrix
+    data, indices = np.array([0.0, 1.0, 0.0, 2.0, 1.0, 0.0]), np.array([0, 1, 2, 0, 1, 2])
+    A = sp.csr_array((data.copy(), indices.copy(), np.array([0, 3, 6])), (2, 3))
+    p = Program(
+        P=sp.csr_array((3, 3)), q=np.ones(3), l1=np.zeros(3), A=A, lower=np.array([1.0, 4.0]),
+        upper=np.full(2, INF), lb=np.zeros(3), ub=np.full(3, INF),
+    )  # fmt: skip
+    found = solve(p, tolerance=1e-9)
+    assert (found.status, round(found.primal, 9)) == ("optimal", 2.5)
+    assert Residuals(p).assess(found.x, found.y).error <= 1e-9
+    assert A.nnz == 6
+    assert np.array_equal(A.data, data)
+    assert np.array_equal(A.indices, indices)
+    assert presolve(p).problem.A.nnz < 6
+    assert np.array_equal(A.data, data)

@@ -17,25 +17,27 @@ where it meets one; what is at its bound then leaves, until a whole step fits.
 >>> p = Program(P=sp.csr_array((2, 2)), q=np.zeros(2), l1=np.zeros(2),
 ...             A=sp.csr_array([[1.0, 1.0]]), lower=np.array([3.0]), upper=np.array([np.inf]),
 ...             lb=np.zeros(2), ub=np.ones(2))
->>> search = Feasibility(p, 2.0**0.5, np.zeros(2))
->>> search.seek(1000.0, lambda y: bool(y[0] > 0))
+>>> search = Feasibility(p, np.zeros(2))
+>>> search.seek(1000.0)
 array([1.])
 >>> search.x, search.found
 (array([1., 1.]), False)
+
+It is asked of the problem given, not of the presolved one: for the presolve, rows that miss each
+other by 1e-9 do so by rounding.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats
+from structopt.backends.extragradient.norm import largest
 from structopt.backends.extragradient.polish_kernels import least_squares
-from structopt.backends.extragradient.rays import infeasibility
-from structopt.backends.extragradient.scaling import parts
+from structopt.backends.extragradient.rays import TRIES, infeasibility, proves_infeasible
+from structopt.backends.extragradient.scaling import Scale, parts
 from structopt.master.program import Program
 
 Bools = NDArray[np.bool_]
@@ -45,18 +47,17 @@ TINY = 1e-13
 STEPS, HELPS, LOOSE, FIT = 3, 0.9, 1e-3, 1e-13
 """Projected gradient steps in a row; what a step cut off at the bounds must bring the square down
 to; residual of the conjugate gradients, before and after a step fits."""
-LONGEST = 4
-"""Products of one least squares, as a multiple of rows and columns."""
+LONGEST, WORK = 4, 5e8
+"""Products of one least squares, as a multiple of rows and columns; multiplications (some tenths of
+a second) that a last search may take."""
 
 
 class Feasibility:
-    """The search of one scaled problem, which can be gone on with.
+    """The search of one problem, which can be gone on with.
 
     Parameters
     ----------
-    scaled : Program
-    norm : float
-        |A|.
+    problem : Program
     x : array
         Where to begin.
 
@@ -66,10 +67,16 @@ class Feasibility:
         Whether there is a point.
     spent : int
         Products.
+    least : float
+        Products that a last search may take.
     """
 
-    def __init__(self, scaled: Program, norm: float, x: Floats) -> None:
-        p, self.problem = scaled, scaled
+    def __init__(self, problem: Program, x: Floats) -> None:
+        self.given, self.scale = problem, Scale.of(problem)
+        self.problem = p = self.scale.apply(problem)
+        self.least = WORK / (1 + p.A.nnz + len(p.lower))
+        norm, _, self.spent = largest(p.A, None)
+        x = self.scale.into(x, np.zeros(len(p.lower)))[0]
         m, n = p.A.shape
         between = np.flatnonzero(p.lower != p.upper)  # rows with a slack s of their own
         slacks = sp.csr_array(
@@ -85,15 +92,15 @@ class Feasibility:
         self._most, self._rows = LONGEST * (m + n), np.ones(m, dtype=bool)
         self._columns = n
         self._stand(np.clip(np.concatenate([x, (p.A @ x)[between]]), self._low, self._high))
-        self.found, self.spent, self._until = False, 2, 0.0
+        self.found, self._until = False, 0.0
 
     @property
     def x(self) -> Floats:
         """The point so far."""
-        return self._z[: self._columns]
+        return self.scale.back(self._z[: self._columns], self._right)[0]
 
-    def seek(self, products: float, proves: Callable[[Floats], bool]) -> Floats | None:
-        """Search on for some products; return multipliers that ``proves`` accepts, if it comes so.
+    def seek(self, products: float) -> Floats | None:
+        """Search on for some products; return multipliers that prove that there is no point.
 
         Otherwise :attr:`found` says whether there is a point.
         """
@@ -108,7 +115,7 @@ class Feasibility:
             self._solve_face(self._face(self._pull()))
             if not self._satisfied():
                 ray = self._ray()
-                if ray is not None and proves(ray):
+                if ray is not None and proves_infeasible(self.given, ray):
                     return ray
         return None
 
@@ -178,8 +185,16 @@ class Feasibility:
         """Return the residual, moved to where A'r is 0 on the columns within their bounds."""
         r = self._r / np.max(np.abs(self._r))
         free = (self._z > self._low) & (self._z < self._high)
-        off, moved = np.where(free, self._At @ r, 0.0), np.zeros(len(r))
-        at, a = self._sides[1], self._sides[0]
-        self.spent += 2 + least_squares(at, a, free, r != 0, -off, moved, self._most, FIT)
-        ray = infeasibility(self.problem, np.where(r * (r + moved) > 0, r + moved, 0.0))
-        return None if ray is None or not ray.proves else ray.direction
+        for _ in range(TRIES):
+            off, moved = np.where(free, self._At @ r, 0.0), np.zeros(len(r))
+            at, a = self._sides[1], self._sides[0]
+            self.spent += 2 + least_squares(at, a, free, r != 0, -off, moved, self._most, FIT)
+            ray = infeasibility(self.problem, np.where(r * (r + moved) > 0, r + moved, 0.0))
+            if ray is None or not ray.near:
+                return None
+            if ray.proves:
+                y = self.scale.back(np.zeros(self._columns), ray.direction)[1]
+                return np.asarray(y / np.max(np.abs(y)))
+            free[: self._columns] |= ray.wrong  # a slope that is 0 but for rounding
+            r = ray.direction
+        return None

@@ -92,7 +92,7 @@ class Reduction:
 
 def presolve(problem: Program) -> Reduction:
     """Reduce a problem; only what holds for its columns without l1 terms is used."""
-    A = sp.csr_array(problem.A)
+    A = sp.csr_array(problem.A, copy=True)  # what is given stays as it is
     A.eliminate_zeros()
     current = replace(problem, A=A, P=sp.csr_array(problem.P))
     passes: list[Pass] = []

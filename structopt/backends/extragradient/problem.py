@@ -32,9 +32,10 @@ INFINITE = 1e20
 
 
 def checked(problem: Program) -> Program:
-    """Return the problem with sorted CSR matrices, bounds of 1e20 removed and settled l1 terms.
+    """Return the problem with canonical matrices, bounds of 1e20 removed and settled l1 terms.
 
-    An l1 term of a column that cannot change its sign is a cost.
+    Canonical: CSR, sorted, without duplicates and zeros; what is given stays as it is. An l1 term
+    of a column that cannot change its sign is a cost.
 
     Raises
     ------
@@ -62,9 +63,10 @@ def checked(problem: Program) -> Program:
 
 def _canonical(matrix: sp.sparray) -> sp.csr_array:
     matrix = sp.csr_array(matrix)
-    if not matrix.has_canonical_format:
+    if not (matrix.has_canonical_format and np.all(matrix.data)):
         matrix = matrix.copy()
         matrix.sum_duplicates()
+        matrix.eliminate_zeros()
     return matrix
 
 

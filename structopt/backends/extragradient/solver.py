@@ -68,9 +68,9 @@ EVERY = 40
 """Steps between two looks."""
 GROWTH = 1e3
 """Fixed-point error, as a multiple of that at the restart, from which on a run has gone astray."""
-PATIENT, SHARE, WORK, ROUNDING = 1024, 0.2, 5e8, 1e-12
-"""Looks before a feasible point is sought on the way; the share of all products for that; what it
-gets beyond before "optimal" is said, in multiplications, unless the primal residual is rounding."""
+PATIENT, SHARE, ROUNDING = 1024, 0.2, 1e-12
+"""Looks before a feasible point is sought on the way; the share of all products for that; primal
+residual up to which none is sought before "optimal" is said."""
 
 Pair = tuple[Floats, Floats]
 
@@ -130,7 +130,10 @@ def solve(
     if (reason := contradiction(problem)) is not None:
         return _ended("infeasible", judge, (x, y), began, reason=reason)
     if start is not None and variant != "paper" and judge.assess(x, y).error <= tolerance:
-        return _ended("optimal", judge, (x, y), began, memory=memory)
+        search = Feasibility(problem, x)
+        ray = search.seek(search.least) if recipe.feasibility else None
+        status: Status = "optimal" if ray is None else "infeasible"
+        return _ended(status, judge, (x, y), began, memory=memory, ray=ray)
     reduction = Reduction(problem)
     if recipe.presolve:
         reduction = presolve(problem)
@@ -244,8 +247,10 @@ class _Run:
             doubled = self.looked & (self.looked - 1) == 0
             if (due or doubled) and (ended := self._proved()):
                 return ended
-            if doubled and self.looked >= PATIENT and (ended := self._sought(0.0)):
-                return ended
+            if doubled and self.looked >= PATIENT:
+                x = self._given(*self.image[:2])[0]
+                if ended := self._sought(x):
+                    return ended
             if not self.state[ERROR] <= GROWTH * self.state[FIRST]:
                 self._turn_back()
             elif due and self._restart(quick, tolerance):
@@ -276,8 +281,12 @@ class _Run:
             self._inner *= 0.5  # what came back by the presolve is a little worse
         return found.error <= tolerance
 
+    def _given(self, x: Floats, y: Floats) -> Pair:
+        """Return a pair in the terms of the problem given."""
+        return self.reduction.back(*self.scale.back(x, y))
+
     def _assess(self, x: Floats, y: Floats) -> Assessment:
-        return self.judge.assess(*self.reduction.back(*self.scale.back(x, y)))
+        return self.judge.assess(*self._given(x, y))
 
     def _restart(self, quick: Quick, tolerance: float) -> bool:
         """Begin anew from T(z), polished if that helps; whether the polished point is the end."""
@@ -332,24 +341,18 @@ class _Run:
             return self._solution("optimal")
         if self.search is not None and not self.search.found:
             self.search = None  # anew from here, where hardly anything is missed
-        least = WORK / (self.scaled.A.nnz + len(self.scaled.lower))
-        return self._sought(least) or self._solution("optimal")
+        return self._sought(self.certified.x, last=True) or self._solution("optimal")
 
-    def _sought(self, least: float) -> Solution | None:
+    def _sought(self, x: Floats, *, last: bool = False) -> Solution | None:
         """Look for a point, or for a proof that there is none, for a share of all products."""
         if not self.recipe.feasibility or (self.search is not None and self.search.found):
             return None
-        if self.search is None:
-            self.search = Feasibility(self.scaled, self.steps.norm, self.image[0])
-        spent, nothing = self.search.spent, np.zeros(len(self.small.q))
-        ray = self.search.seek(
-            max(0.0, SHARE * self.state[PRODUCTS] - spent) + least,
-            lambda y: proves_infeasible(self.problem, self._ray_back(nothing, y)[1]),
-        )
-        self.state[PRODUCTS] += self.search.spent - spent
-        if ray is None:
-            return None
-        return self._solution("infeasible", self._ray_back(nothing, ray)[1])
+        spent = 0 if self.search is None else self.search.spent
+        search = self.search = self.search or Feasibility(self.problem, x)
+        share = max(0.0, SHARE * self.state[PRODUCTS] - spent)
+        ray = search.seek(share + search.least if last else share)
+        self.state[PRODUCTS] += search.spent - spent
+        return None if ray is None else self._solution("infeasible", ray)
 
     def _ray_back(self, x: Floats, y: Floats) -> Pair:
         return self.reduction.back(*self.scale.back(x, y), ray=True)

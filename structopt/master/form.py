@@ -170,6 +170,6 @@ def other_than_hinges(master: RestrictedMaster) -> str | None:
         len(master.slack_columns) == owners
         and np.array_equal(extra.indptr, np.arange(owners + 1))
         and np.array_equal(extra.indices, master.slack_columns)
-        and np.allclose(extra.data * weight, 1.0, rtol=1e-12)
+        and np.allclose(extra.data * weight, 1.0, 1e-12, 0.0)
     )
     return None if own else "the rule of its cut family must touch the slack of its example alone"

@@ -60,6 +60,8 @@ logger = logging.getLogger(__name__)
 
 _NUMBERS = ("loss", "margin", "scale")
 _MOST_MULTIPLES = 16
+_SAME = 1e-9
+"""Share of the largest number up to which rows that are lowered in two ways count as equal."""
 _MOVING = "a variable is multiplied by cut.loss (or cut.margin, cut.scale)"
 
 
@@ -431,7 +433,8 @@ def _assemble(cuts: Cuts, sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> 
     upper = -constant if equality else np.full(len(constant), np.inf)
     if len(sides) == 2:
         other_factor, other_extra, other_constant, other_equality = sides[1]
-        opposite = np.allclose(factor, -other_factor) and (extra + other_extra).count_nonzero() == 0
+        opposite = np.allclose(factor, -other_factor, 1e-12, 0.0)
+        opposite = opposite and (extra + other_extra).count_nonzero() == 0
         if equality or other_equality or not opposite:
             raise IncompatibleError(
                 "The two constraints of a rule must bound the same expression from both sides; "
@@ -443,9 +446,13 @@ def _assemble(cuts: Cuts, sides: Sequence[tuple[Floats, Any, Floats, bool]]) -> 
 
 
 def _same_rows(a: Cuts, b: Cuts) -> bool:
-    return bool(
-        np.allclose(a.factor, b.factor)
-        and np.allclose(a.lower, b.lower)
-        and np.allclose(a.upper, b.upper)
-        and (a.extra.shape[0] == 0 or abs(a.extra - b.extra).max() <= 1e-9)
-    )
+    """Return whether rows agree, numbers of each kind to a share of the largest of it."""
+    off = abs(a.extra - b.extra)
+    if off.nnz and off.max() > _SAME * abs(b.extra).max():
+        return False
+    return all(_near(getattr(a, name), getattr(b, name)) for name in ("factor", "lower", "upper"))
+
+
+def _near(one: Floats, other: Floats) -> bool:
+    size = np.abs(other[np.isfinite(other)]).max(initial=0.0)
+    return bool(np.allclose(one, other, 0.0, _SAME * size))

@@ -152,7 +152,7 @@ def _asked(family: Family, weights: Any, slack: Any) -> Oracle | str:
     if isinstance(rows, str):
         return rows
     constant, factor, gamma = rows
-    if not np.allclose(gamma, 1.0, rtol=1e-12):
+    if not np.allclose(gamma, 1.0, 1e-12, 0.0):
         return f"its rule has a slack times {gamma[0]:g}"
     line = Lines(loss, margin, scale, factor[:, None], -constant[:, None])
     if family.named is None:

@@ -107,6 +107,7 @@ TARGETS: dict[str, list[str]] = {
     "structopt/methods/frank_wolfe/planes.py": [PLANES, "tests/methods/test_frank_wolfe.py"],
     "structopt/methods/frank_wolfe/method.py": [
         f"{ERRING} -k frank-wolfe",
+        "tests/methods/test_lying_oracles.py",
         "tests/methods/test_frank_wolfe.py",
     ],
     "structopt/methods/saddle/form.py": ["tests/methods/test_saddle_form.py", ERRING],

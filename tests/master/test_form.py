@@ -107,6 +107,13 @@ REFUSED = {
     "half a slack": {
         "objective": ridge, "rule": lambda w, xi, cut: cut.delta @ w >= cut.loss - cut.of(xi) / 2
     },
+    "a little more of a slack": {
+        "objective": ridge,
+        "rule": lambda w, xi, cut: cut.delta @ w >= cut.loss - (1 + 1e-10) * cut.of(xi),
+    },
+    "a ball for a method without": {
+        "objective": lambda w, xi: cp.sum(xi), "kept": lambda w: [cp.norm1(w) <= 1]
+    },
     "one slack": {"objective": ridge, "rule": lambda w, xi, cut: cut.delta @ w >= cut.loss - xi[0]},
     "two slacks": {
         "objective": ridge,

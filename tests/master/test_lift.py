@@ -247,3 +247,19 @@ def test_other_norms_are_left_to_cvxpy(make):
     compiled = compile_problem(make(w), [], [w])
     assert not np.any(compiled.l1)
     assert compiled.A.shape[0] > 0
+
+
+@pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
+@pytest.mark.parametrize("ratio", [3.0, 1 + 1e-6, 1.0])
+def test_two_sides_are_of_one_expression_at_any_size(size, ratio):
+    m = RestrictedMaster(N, D)
+    w, xi = m.weights(), m.slacks()
+    m.minimize(cp.sum_squares(w) + cp.sum(xi))
+    m.cuts(TRUSTED, lambda cut: [
+        size * (cut.delta @ w) >= size * (cut.loss - 9), ratio * size * (cut.delta @ w) <= size
+    ])  # fmt: skip
+    if ratio == 1.0:
+        assert m.compile().size == D + N
+        return
+    with pytest.raises(IncompatibleError, match="the same expression from both sides"):
+        m.compile()

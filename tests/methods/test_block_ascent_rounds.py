@@ -7,6 +7,7 @@ import pytest
 from enumeration import optimum, small_chain, small_classes
 
 import structopt as so
+from structopt.methods.block_ascent.limits import ratio
 
 WEIGHT = np.array([1.0, 0.5, 2.0, 0.0])
 FORMS = {  # the formulation, and what 1/2 |w|^2 and a hinge cost
@@ -90,3 +91,13 @@ def test_what_its_own_oracles_leave_open_is_heard(make):
             assert found.certificate.primal <= here.value
         else:
             assert "not proven" in found.certificate.note
+
+
+def test_limits_of_any_size_differ_by_one_factor_or_not():
+    """Multipliers are taken over under other limits only if all of them were scaled alike."""
+    one = np.ones(2)
+    for size in (1e-12, 1e-9, 1.0, 1e9):
+        assert ratio(size * one, one) == pytest.approx(size)
+        assert ratio(size * np.array([1.0, 3.0]), one) is None
+        assert ratio(size * np.array([1.0, 1 + 1e-9]), one) is None
+    assert ratio(np.array([1.0, 0.0]), one) is None

@@ -20,7 +20,7 @@ def ratio(limit: Floats, before: Floats) -> float | None:
     if len(limit) != len(before) or not np.array_equal(there, limit > 0):
         return None
     each = limit[there] / before[there]
-    return float(each[0]) if np.allclose(each, each[0], rtol=1e-12) else None
+    return float(each[0]) if np.allclose(each, each[0], 1e-12, 0.0) else None
 
 
 def recovered(factor: float, dual: float, gain: float) -> float:

@@ -80,7 +80,7 @@ TARGETS: dict[str, list[str]] = {
     "structopt/master/anchor.py": ["tests/master/test_repair.py", BOUNDS],
     "structopt/master/term_bound.py": ["tests/master/test_terms.py"],
     "structopt/master/terms.py": ["tests/master/test_terms.py"],
-    "structopt/master/rule.py": ["tests/master/test_question.py", LIFT],
+    "structopt/master/rule.py": [f"{LIFT} -k sides", "tests/master/test_question.py", LIFT],
     "structopt/master/form.py": ["tests/master/test_form.py", "tests/master/test_refusals.py"],
     "structopt/master/ball.py": ["tests/methods/test_subgradient.py"],
     "structopt/master/cuts.py": ["tests/master/test_pool.py", FIELDS, BOUNDS],

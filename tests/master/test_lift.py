@@ -1,5 +1,6 @@
 """Rows that are lifted equal the rows that CVXPY makes of the same constraints."""
 
+import warnings
 from dataclasses import replace
 
 import cvxpy as cp
@@ -15,6 +16,7 @@ from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.master.compile import _Probe, compile_problem, lower, read_off
 from structopt.master.cuts import Cuts
 from structopt.master.declare import RestrictedMaster
+from structopt.master.rule import sides_of
 from structopt.structures.base.parts import UNIT, Directions
 
 N, D = 4, 3
@@ -263,3 +265,17 @@ def test_two_sides_are_of_one_expression_at_any_size(size, ratio):
         return
     with pytest.raises(IncompatibleError, match="the same expression from both sides"):
         m.compile()
+
+
+def test_constraints_of_every_kind_are_sides():
+    x = cp.Variable()
+    x.value = 3.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # CVXPY would rather have inequalities
+        below = cp.constraints.NonPos(1 - x)
+    kinds = [(x >= 1, 0), (cp.constraints.NonNeg(x - 1), 0), (below, 0), (x == 1, 1),
+             (cp.constraints.Zero(x - 1), 1)]  # fmt: skip
+    for constraint, equal in kinds:
+        ((side, flag),) = sides_of(constraint)
+        assert (float(side.value), flag) == (2.0, bool(equal))
+    assert [float(side.value) for side, _ in sides_of([x >= 1, x <= 9])] == [2.0, 6.0]

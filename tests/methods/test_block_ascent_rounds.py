@@ -46,8 +46,9 @@ def test_both_bounds_of_every_round(kind, make, weight):
         assert run._primal == pytest.approx(start)
     for _ in range(8):
         run.step()
-        dual = run._dual
+        dual, passes = run._dual, run.certificates
         found = run._certify()
+        assert run.certificates == passes + 1
         w = run.iterate().weights
         assert found == pytest.approx(value(problem, w, kind, cost, curvature), rel=1e-9)
         best = min(best, found)

@@ -63,8 +63,15 @@ class SaddleForm:
 
     @property
     def regularised(self) -> bool:
-        """Whether every weight has a quadratic term; without, D is no better than 0."""
+        """Whether every weight has a quadratic term."""
         return bool(np.all(self.curvature > 0))
+
+    @property
+    def held(self) -> bool:
+        """Whether a quadratic term or a constraint holds weights; without, D is no better than 0."""
+        p = self.program
+        bounded = np.isfinite(np.r_[p.lb[p.weights], p.ub[p.weights]])
+        return self.regularised or self._polyhedral or bool(np.any(bounded))
 
     @cached_property
     def _polyhedral(self) -> bool:

@@ -58,9 +58,9 @@ class SaddleMethod(Method):
         return judged
 
     def _raise(self, gradient: Floats, loss: float) -> float:
-        """Raise the lower bound to D at a point of Z; return D there."""
+        """Raise the lower bound to D at a point of Z, or to 0, since no term of P is below it."""
         bound = self._form.dual(gradient, loss)
-        self._dual = max(self._dual, bound)
+        self._dual = max(self._dual, bound, 0.0)
         return bound
 
     def _certain(self) -> bool:
@@ -68,7 +68,7 @@ class SaddleMethod(Method):
 
     def _note(self) -> str:
         notes = {
-            "without a regulariser the only lower bound is 0": self._form.regularised,
+            "without a regulariser the only lower bound is 0": self._form.held,
             "the relaxation has fractional vertices: the lower bound is its own": self._integral,
             UNPROVEN: self._proven,
         }

@@ -68,7 +68,7 @@ class SaddleForm:
 
     @property
     def held(self) -> bool:
-        """Whether a quadratic term or a constraint holds weights; without, D is no better than 0."""
+        """Whether a quadratic term or a constraint holds weights; D is no better than 0 else."""
         p = self.program
         bounded = np.isfinite(np.r_[p.lb[p.weights], p.ub[p.weights]])
         return self.regularised or self._polyhedral or bool(np.any(bounded))

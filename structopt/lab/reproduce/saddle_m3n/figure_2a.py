@@ -30,7 +30,7 @@ class SaddleM3nFigure2a(Experiment):
     data: ClassVar[tuple[str, ...]] = ("lidar_ground/topography_west.npz",)
     differences: ClassVar[str] = (
         "the paper's scans of puppets (11 scenes of about 7,000 points, seen from one side, edges "
-        "from the scanner) are not public. Here an airborne laser scan of hilly woodland, ground "
+        "from the scanner) are not public. Here an airborne laser scan of hilly land, ground "
         "(12% of the points) against the rest, cut into 11 scenes of 3,537 points, 5, 3 and 3 of "
         "them as in the paper, with edges to the 4 nearest points. Spin images have 10 x 5 bins, "
         "radii of 3 and 10 metres (the paper's are not stated), and 45 principal components of "

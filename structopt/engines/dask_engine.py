@@ -225,9 +225,11 @@ class Cluster(Remote):
         """Return what to call a failure."""
         from distributed.scheduler import KilledWorker
 
-        if isinstance(error, StructoptError):
-            return error
         number = next((i for i, one in enumerate(handles) if one.status == "error"), None)
+        if isinstance(error, StructoptError):
+            if number is not None:
+                error.args = (_placed(error, number, len(handles), doing),)
+            return error
         if number is None:
             return EngineError(
                 f"The Dask cluster was lost while {doing} ({_told(error)}): its scheduler has "
@@ -256,6 +258,13 @@ class Cluster(Remote):
         """Close the client or the local cluster that was opened here."""
         while self._opened:
             self._opened.pop(0).close()
+
+
+def _placed(error: StructoptError, number: int, n_shards: int, doing: str) -> str:
+    """Return what an error says, with the shard that it speaks of."""
+    same = " Every chunk has the inputs and labels that the structure was fitted on."
+    unlike = doing == "encoding" and isinstance(error, InvalidInputError)
+    return f"In shard {number} of {n_shards}: {error}{same if unlike else ''}"
 
 
 def _told(error: BaseException) -> str:

@@ -224,8 +224,10 @@ def test_bad_chunks(client):
     with pytest.raises(InvalidInputError, match=r"a pair \(X, Y\)"):
         of([good, partial(list, "abc")])
     other = partial(so.datasets.make_chain_crf, 5, length=4, n_features=7, n_relevant=3, seed=0)
-    with pytest.raises(InvalidInputError, match="7"):
+    with pytest.raises(InvalidInputError, match="7") as wide:
         of([good, other])
+    assert str(wide.value).startswith("In shard 1 of 2: ")
+    assert "that the structure was fitted on" in str(wide.value)
     with pytest.raises(EngineError, match=r"Shard 0 of 1 .*smaller shards"):
         of([partial(os._exit, 1)])
     client.wait_for_workers(2, timeout=60)

@@ -14,7 +14,7 @@ from itertools import chain, pairwise
 from typing import Any
 
 from structopt.arrays import Floats, count
-from structopt.engines.dataset import edges
+from structopt.engines.encoding import edges
 from structopt.errors import StructoptError
 from structopt.structures.base.structure import Structure
 

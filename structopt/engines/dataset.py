@@ -13,15 +13,15 @@ import logging
 from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import chain
 from typing import Any, NamedTuple, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from structopt.arrays import Floats, Ints, as_floats, base_matrix, check_weights, count, cut_rows
-from structopt.engines import lanes, where
+from structopt.arrays import Floats, Ints, as_floats, base_matrix, check_weights
+from structopt.engines import encoding, lanes, where
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
@@ -142,17 +142,8 @@ class DataSet:
             from structopt.engines.remote import RemoteDataSet
 
             return RemoteDataSet.scattered(found, structure, X, Y, sample_weight=sample_weight)
-        cuts = edges(count(X), found.n_jobs)
-        if len(cuts) > 2 and found.threads:
-            one = structure.encode(cut_rows(X, 0, 1), Y[:1])
-            if lanes.take(one):  # threads are given views of one shard
-                cuts = [0, cuts[-1]]
-        shards = [
-            structure.encode(cut_rows(X, start, stop), Y[start:stop], start=start)
-            for start, stop in pairwise(cuts)
-        ]
         return cls(
-            shards,
+            encoding.shards(structure, X, Y, found),
             structure.n_features_,
             sample_weight=sample_weight,
             n_jobs=found.n_jobs,
@@ -194,7 +185,7 @@ class DataSet:
         >>> so.DataSet.of_chunks(structure, chunks).n_examples
         24
         """
-        from structopt.engines.chunks import makers, read
+        from structopt.engines.chunks import makers
         from structopt.engines.place import Remote, place
 
         if not hasattr(structure, "n_features_"):
@@ -208,12 +199,8 @@ class DataSet:
 
             handles = found.spread(made)
             return RemoteDataSet(found, handles, structure, sample_weight=sample_weight)
-        shards: list[Shard] = []
-        for number, make in enumerate(made):
-            start = sum(shard.n_examples for shard in shards)
-            shards.append(where.encode(structure, read(make, number, len(made)), start).shard)
         return cls(
-            shards,
+            encoding.shards_of_chunks(structure, made),
             structure.n_features_,
             sample_weight=sample_weight,
             n_jobs=found.n_jobs,
@@ -407,16 +394,6 @@ class DataSet:
         """Return the outputs of all examples as users write them."""
         pairs = zip(self.shards, answers, strict=True)
         return list(chain.from_iterable(where.outputs(s, structure, a) for s, a in pairs))
-
-
-def edges(n_examples: int, n_jobs: int | None, *, at_least: int = 1) -> list[int]:
-    """Return where the examples of each worker begin, and the end of the last."""
-    from joblib import effective_n_jobs
-
-    if n_jobs == 0:
-        raise InvalidInputError("n_jobs is 0: give the number of workers, or -1 for all cores.")
-    workers = min(effective_n_jobs(n_jobs), max(1, n_examples // at_least))
-    return np.linspace(0, n_examples, workers + 1).astype(int).tolist()  # type: ignore[no-any-return]
 
 
 def _joined(bases: list[Any]) -> Any:

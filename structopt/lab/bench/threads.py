@@ -56,7 +56,7 @@ class ThreadsBench(Bench):
         lines = [
             (
                 str(row["case"]),
-                *(f"{row[f'{kind} {n}']:.1f}" for kind in ("best", "median") for n in THREADS),
+                *(f"{row[f'{kind} {n}']:.4g}" for kind in ("best", "median") for n in THREADS),
                 *(f"{row[f'{kind} 2'] / row[f'{kind} 1']:.2f}" for kind in ("best", "median")),
             )
             for row in rows

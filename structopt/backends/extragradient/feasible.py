@@ -49,7 +49,7 @@ STEPS, HELPS, LOOSE, FIT = 3, 0.9, 1e-3, 1e-13
 to; residual of the conjugate gradients, before and after a step fits."""
 LONGEST, WORK = 4, 5e8
 """Products of one least squares, as a multiple of rows and columns; multiplications (some tenths of
-a second) that a last search may take."""
+a second) that one search may take."""
 
 
 class Feasibility:
@@ -68,7 +68,7 @@ class Feasibility:
     spent : int
         Products.
     least : float
-        Products that a last search may take.
+        Products that one search may take.
     """
 
     def __init__(self, problem: Program, x: Floats) -> None:
@@ -93,6 +93,8 @@ class Feasibility:
         self._columns = n
         self._stand(np.clip(np.concatenate([x, (p.A @ x)[between]]), self._low, self._high))
         self.found, self._until = False, 0.0
+        self._open: Bools | None = None  # the columns whose least squares is under way
+        self._fit = LOOSE
 
     @property
     def x(self) -> Floats:
@@ -109,10 +111,14 @@ class Feasibility:
             if self._satisfied():
                 self.found = True
                 return None
-            for _ in range(STEPS):
-                self._stand(self._cut(self._shorten * self._pull()))
-                self.spent += 1
-            self._solve_face(self._face(self._pull()))
+            if self._open is None:
+                for _ in range(STEPS):
+                    self._stand(self._cut(self._shorten * self._pull()))
+                    self.spent += 1
+                self._open, self._fit = self._face(self._pull()), LOOSE
+            if not self._solves(self._open):
+                return None
+            self._open = None
             if not self._satisfied():
                 ray = self._ray()
                 if ray is not None and proves_infeasible(self.given, ray):
@@ -140,27 +146,27 @@ class Feasibility:
         free: Bools = ((z > self._low) | (pull > 0)) & ((z < self._high) | (pull < 0))
         return free
 
-    def _solve_face(self, face: Bools) -> None:
-        """Solve the least squares of some columns, less those that come to a bound."""
-        fit = LOOSE
+    def _solves(self, face: Bools) -> bool:
+        """Solve the least squares of some columns, less those that come to a bound; if in time."""
         while self.spent < self._until:
-            step = np.zeros(len(self._z))
+            step, most = np.zeros(len(self._z)), min(self._most, int(self._until - self.spent) + 2)
             self.spent += least_squares(
-                *self._sides, self._rows, face, self._r.copy(), step, self._most, fit
+                *self._sides, self._rows, face, self._r.copy(), step, most, self._fit
             )
             beyond = face & ((self._z + step < self._low) | (self._z + step > self._high))
             was = self._z, self._r, self._square
             self._stand(self._cut(step))
             self.spent += 1
-            if not beyond.any():
-                if fit == FIT:
-                    return
-                fit = FIT
-                continue
-            if self._square >= HELPS * was[2]:
-                self._z, self._r, self._square = was
-                beyond = self._to_bound(face, beyond, step)
-            face &= ~beyond
+            if beyond.any():
+                if self._square >= HELPS * was[2]:
+                    self._z, self._r, self._square = was
+                    beyond = self._to_bound(face, beyond, step)
+                face &= ~beyond
+            elif self._fit == LOOSE:
+                self._fit = FIT
+            else:
+                return True
+        return False
 
     def _to_bound(self, face: Bools, beyond: Bools, step: Floats) -> Bools:
         """Go to the best of some places where a bound is met; return which columns met theirs."""
@@ -188,7 +194,8 @@ class Feasibility:
         for _ in range(TRIES):
             off, moved = np.where(free, self._At @ r, 0.0), np.zeros(len(r))
             at, a = self._sides[1], self._sides[0]
-            self.spent += 2 + least_squares(at, a, free, r != 0, -off, moved, self._most, FIT)
+            most = min(self._most, max(2, int(self._until - self.spent)))
+            self.spent += 2 + least_squares(at, a, free, r != 0, -off, moved, most, FIT)
             ray = infeasibility(self.problem, np.where(r * (r + moved) > 0, r + moved, 0.0))
             if ray is None or not ray.near:
                 return None

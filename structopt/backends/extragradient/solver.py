@@ -69,8 +69,8 @@ EVERY = 40
 GROWTH = 1e3
 """Fixed-point error, as a multiple of that at the restart, from which on a run has gone astray."""
 PATIENT, SHARE, ROUNDING = 1024, 0.2, 1e-12
-"""Looks before a feasible point is sought on the way; the share of all products for that; primal
-residual up to which none is sought before "optimal" is said."""
+"""Looks after which a feasible point is sought on the way, again and again; the share of all
+products for that; primal residual up to which none is sought before "optimal" is said."""
 
 Pair = tuple[Floats, Floats]
 
@@ -247,7 +247,7 @@ class _Run:
             doubled = self.looked & (self.looked - 1) == 0
             if (due or doubled) and (ended := self._proved()):
                 return ended
-            if doubled and self.looked >= PATIENT:
+            if self.looked % PATIENT == 0:
                 x = self._given(*self.image[:2])[0]
                 if ended := self._sought(x):
                     return ended
@@ -350,7 +350,7 @@ class _Run:
         spent = 0 if self.search is None else self.search.spent
         search = self.search = self.search or Feasibility(self.problem, x)
         share = max(0.0, SHARE * self.state[PRODUCTS] - spent)
-        ray = search.seek(share + search.least if last else share)
+        ray = search.seek(share + search.least if last else min(share, search.least))
         self.state[PRODUCTS] += search.spent - spent
         return None if ray is None else self._solution("infeasible", ray)
 

@@ -42,16 +42,20 @@ class PartsBench(Bench):
     excuses = (MissingDataError,)
 
     repeats: int = arguments.repeats(3)
+    problems: Sequence[str] = arguments.argument(
+        (*DRAWN, *GIVEN), "what to learn (everything)", nargs="+", metavar="NAME"
+    )
     methods: Sequence[str] = arguments.argument(
         METHODS, f"of {', '.join(METHODS)}", nargs="+", metavar="NAME"
     )
 
     def __post_init__(self) -> None:
         known(self.methods, METHODS, "method")
+        known(self.problems, (*DRAWN, *GIVEN), "problem")
 
     def cells(self) -> list[Cell]:
         """Return a cell a problem."""
-        return [{"case": case} for case in CASES]
+        return [{"case": case} for case, given in CASES.items() if given[0] in self.problems]
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Train in a process of its own."""

@@ -31,7 +31,7 @@ from structopt.structures.arborescence.projective_reference import crossing
 from structopt.structures.arborescence.structure import Arborescence
 
 ONLINE = ("perceptron", "mira")
-LEARNERS = (*ONLINE, "frank-wolfe", "cutting-plane")
+LEARNERS = (*ONLINE, "frank-wolfe", "block-ascent", "cutting-plane")
 
 
 @dataclass
@@ -43,8 +43,8 @@ class ParseBench(Bench):
     data : path, optional
         A folder with a treebank; UD English ParTUT by default.
     learners : sequence of str
-        Of "perceptron" (averaged), "mira", and "frank-wolfe" and "cutting-plane", which minimise
-        ``1/(2C) |w|^2 + sum hinge`` (M3N).
+        Of "perceptron" (averaged), "mira", and "frank-wolfe", "block-ascent" and "cutting-plane",
+        which minimise ``1/(2C) |w|^2 + sum hinge`` (M3N).
     C : float
     epochs : int
         Of the online learners.

@@ -151,7 +151,7 @@ BUGS = [
     ),
     Bug(
         "a plane is not scaled under slack rescaling", FW + "planes.py",
-        "Planes(self._examples[i : i + 1], margin, _scaled(found, scale))",
+        "Planes(self._examples[i : i + 1], margin, scaled(found, scale))",
         "Planes(self._examples[i : i + 1], margin, found)", BLOCKS,
     ),
     Bug(

@@ -178,7 +178,9 @@ def interrupted_instruction(rng, best, *, presses=1):
     if result.status not in ("interrupted", "optimal", "max_iter", "stalled", "separated"):
         return f"{method} at {moment}: {result}"
     if method == "perceptron":
-        return None if np.any(result.weights) else f"{method} at {moment}: no weights"
+        unbegun = presses > 1 and not run.history  # the second one ended its first round
+        kept = unbegun or np.any(result.weights)
+        return None if kept else f"{method} at {moment}: no weights"
     return holds(result, best if method != "em" else None)
 
 
@@ -273,17 +275,20 @@ def told(rng, best, *, number=signal.SIGINT):
         path = Path(folder, "said.json")
 
         def work():
-            signal.signal(number, signal.default_int_handler)
             begun = []
-            mine = model(method, backend, tol=0.0, callbacks=[begun.append, slowly], max_iter=10**6)
+            settings = {"tol": 0.0, "max_iter": 10**6, "callbacks": [begun.append, slowly]}
             try:
-                result = mine.fit(X, Y).result_
+                result = model(method, backend, **settings).fit(X, Y).result_
             except KeyboardInterrupt:  # before the first round: there is nothing to keep
                 os._exit(4 if begun else 5)
             found = result.certificate
             path.write_text(json.dumps([result.status, found.primal, found.dual]))
 
-        ended = signalled(work, number, rng, 0.5)
+        before = signal.signal(number, signal.default_int_handler)  # a child has it from the start
+        try:
+            ended = signalled(work, number, rng, 0.5)
+        finally:
+            signal.signal(number, before)
         if ended in (5, None):  # or it was done before the signal came
             return None
         if ended != 0:

@@ -430,6 +430,13 @@ def _others():
         lambda target, source, **o: so.PhraseLattices(**o).fit(target).transform(source),
         {"table": table, "target": words, "source": words, "order": 2},
     )
+    points = np.random.default_rng(4).normal(size=(8, 3))
+    yield (
+        "spin_images",
+        so.spin_images,
+        {"points": points, "normals": points, "radius": 1.0, "bins": (3, 2)},
+    )
+    yield "surface_normals", so.surface_normals, {"points": points, "k": 3, "up": (0.0, 0.0, 1.0)}
     yield (
         "BeamSearch",
         lambda X, Y, **o: so.BeamSearch(**o).fitted(X, Y).encode(X, Y),

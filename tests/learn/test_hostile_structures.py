@@ -58,6 +58,11 @@ class Infinite(Three):
         return np.inf if (y, other) == (0, 1) else float(y != other)
 
 
+class NoNumber(Three):
+    def loss(self, y, other):
+        return {}
+
+
 class GoldCosts(Three):
     def loss(self, y, other):
         return 1.0 + (y != other)
@@ -96,8 +101,8 @@ class FarPlaces(Three):
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(
     "structure",
-    [AlwaysZero, Erases, Infinite, GoldCosts, CompletesToZero, Complex, Words, Matrix, Fails,
-     FarPlaces],
+    [AlwaysZero, Erases, Infinite, NoNumber, GoldCosts, CompletesToZero, Complex, Words, Matrix,
+     Fails, FarPlaces],
 )  # fmt: skip
 def test_a_structure_of_three_methods_that_is_wrong_is_named(structure, method):
     rng = np.random.default_rng(5)

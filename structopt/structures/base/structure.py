@@ -27,10 +27,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from structopt.arrays import Floats, Ints, count
-from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
 from structopt.parameters import Parameters
 from structopt.structures.base.costed import plain
-from structopt.structures.base.example_shard import ExampleShard, as_row, check_given
+from structopt.structures.base.example_shard import ExampleShard, as_row, check_given, failed
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -198,9 +198,15 @@ class Structure(Parameters):
                     f"{self.n_features_}) or one that is not finite.",
                     example=start + i,
                 )
-            if self.loss(Y[i], y) != 0.0:
+            try:
+                paid = float(self.loss(Y[i], y))
+            except (StructoptError, KeyboardInterrupt):
+                raise
+            except Exception as error:
+                raise failed(self, "loss", start + i, error) from error
+            if paid != 0.0:
                 raise InvalidInputError(
-                    f"The loss of example {start + i}'s gold output is {self.loss(Y[i], y)}: "
+                    f"The loss of example {start + i}'s gold output is {paid}: "
                     f"{type(self).__name__}.loss(y, other) must be 0 where nothing is wrong.",
                     example=start + i,
                 )

@@ -128,7 +128,8 @@ def lower(objective: Any, constraints: Sequence[Any], variables: Sequence[Any]) 
     """Compile by CVXPY's chain of reductions."""
     l1_terms, rest = split_l1(objective)
     # a zero multiple keeps a variable's columns in the compiled problem
-    anchor = sum(0.0 * cp.sum(v) for v in variables)
+    priced = [v for _, argument in l1_terms for v in argument.variables()]
+    anchor = sum(0.0 * cp.sum(v) for v in {v.id: v for v in [*variables, *priced]}.values())
     problem = cp.Problem(cp.Minimize(rest + anchor), list(constraints))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # how CVXPY writes a power is its own affair

@@ -32,8 +32,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints
-from structopt.errors import IncompatibleError, InvalidInputError
-from structopt.formulations.base import WeightConstraints, groups_of
+from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
+from structopt.formulations.base import Formulation, WeightConstraints, groups_of
 from structopt.formulations.given_weights import Fixed
 from structopt.formulations.slack_groups import SlackGroups, group_of
 from structopt.master.compile import compile_problem
@@ -95,6 +95,18 @@ class RestrictedMaster(Declared):
         self._slack_scale: dict[int, Floats] = {}
 
     # ------------------------------------------------------------------ declaring
+    def declare(self, formulation: Formulation) -> None:
+        """Let a formulation declare itself; an error of its own is told as such."""
+        try:
+            formulation.master(self)
+        except (StructoptError, MemoryError):
+            raise
+        except Exception as error:
+            raise IncompatibleError(
+                f"{type(formulation).__name__}.master(m) failed: {type(error).__name__}: {error} "
+                f"Here are {self.n_examples} examples and {self.n_features} weights."
+            ) from error
+
     def weights(self, constraints: WeightConstraints | None = None, *, frozen: Any = None) -> Any:
         """Return the weight variable w; ``constraints(w)`` adds constraints on it.
 

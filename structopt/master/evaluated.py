@@ -105,7 +105,8 @@ class Declared:
     def _alone(self) -> list[Any]:
         """What holds of the weights alone; where the objective is finite, too."""
         mine = {self._weights.id}
-        every = [*self._static, *self._objective.domain]
+        # the domain of a power of a norm, say, is one that holds anyhow, and no convex constraint
+        every = [*self._static, *(c for c in self._objective.domain if c.is_dcp())]
         return [c for c in every if {v.id for v in c.variables()} <= mine]
 
     def _fixed(self) -> NDArray[np.bool_]:

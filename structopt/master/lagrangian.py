@@ -128,7 +128,9 @@ class Lagrangian:
         self._factor = splu(block) if block.shape[0] and is_definite(block) else None
         self._dual = Dual.of(program, self._floor, self._ceiling)
         self._repair = Repair(self._dual)
-        self._cut_only = free & ~self._slack & (np.diff(sp.csc_array(program.static).indptr) == 0)
+        touched = np.diff(sp.csc_array(program.static).indptr) > 0
+        self._cut_only = free & ~self._slack & ~touched
+        self._shared = free & ~self._slack & touched & (self._floor == self._ceiling)
         self._anchor: Anchor | None = None
         if not program.static.shape[0] and self._repair.overshoot(program.q) <= ROUNDING:
             self._anchor = Anchor(np.zeros(0), program.q, 0.0)
@@ -154,9 +156,14 @@ class Lagrangian:
             reduced = p.q - rows.pull(p, y) - p.static.T @ static
             static = self._repair.restored(static, reduced)[0]
             cost = p.q - p.static.T @ static
-        cost = np.where(self._slack, cost - self._floor, cost)
-        y = Slacks.of(rows.extra, self._slack).rest(y, cost)
+        y = Slacks.of(rows.extra, self._slack).rest(
+            y, np.where(self._slack, cost - self._floor, cost)
+        )
         y = self._settled(rows, y)
+        if len(static) and np.any(self._shared[rows.extra.indices]):
+            reduced = p.q - rows.pull(p, y) - p.static.T @ static
+            y = self._repair.settled(rows.extra, static, y, reduced)
+            y = one_sided(y, rows.lower, rows.upper)
         if not self._anchored and not self._plain and len(rows) >= self._tried:
             self._tried = 2 * len(rows) + 1
             self._find_anchor(rows)
@@ -196,15 +203,22 @@ class Lagrangian:
         touched = np.unique(rows.extra.indices[self._cut_only[rows.extra.indices]])
         if not len(touched):
             return y
-        block, size = rows.extra[:, touched], np.abs(y)
+        block = rows.extra[:, touched]
         for _ in range(2):
             r = self.program.q[touched] - block.T @ y
             missing = r - np.clip(r, self._floor[touched], self._ceiling[touched])
             if not np.any(missing):
                 break
-            weighted = sp.csr_array(block.multiply(size[:, None]))
-            y = y + size * lsqr(weighted.T, missing, atol=1e-15, btol=1e-15)[0]
-        return one_sided(y, rows.lower, rows.upper)
+            # each moves in proportion to its size, which keeps signs where all must shrink
+            root = np.sqrt(np.abs(y))
+            weighted = sp.csc_array(block.multiply(root[:, None]))
+            # every condition to the same size: those of tiny multipliers are to hold as well
+            each = np.sqrt(weighted.power(2).sum(axis=0))
+            each = np.where(each > 0, each, 1.0)
+            even = sp.csr_array(weighted.multiply(1.0 / each)).T
+            y = y + root * lsqr(even, missing / each, atol=1e-15, btol=1e-15)[0]
+            y = one_sided(y, rows.lower, rows.upper)
+        return y
 
     def _find_anchor(self, rows: Cuts) -> None:
         """Find what repairs move towards: without cuts, or else with those that there are."""

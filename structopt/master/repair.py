@@ -12,6 +12,8 @@ curvature, multipliers of linear rows of the right sign, and those of the cones 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
@@ -57,21 +59,38 @@ class Repair:
 
         With ``level`` only those that rest at one value.
         """
-        flat, S = self._flat, self._block
+        return self._restored(self._program.static, static, self._zero, reduced, level=level)
+
+    def settled(self, extra: Any, static: Floats, y: Floats, reduced: Floats) -> Floats:
+        """Return multipliers y of cuts, moved together with the static ones as `restored` does.
+
+        ``extra`` has the cuts' rows beside the weights. Columns that a cut and static rows share,
+        and that rest at one value, need both: where a free slack stands in a variance, only the sum
+        of all cuts' multipliers brings it to rest.
+        """
+        rows = sp.csr_array(sp.vstack([self._program.static, extra]))
+        both, zero = np.concatenate([static, y]), np.concatenate([self._zero, y == 0])
+        return self._restored(rows, both, zero, reduced)[0][len(static) :]
+
+    def _restored(
+        self, rows: Any, static: Floats, zero: Any, reduced: Floats, *, level: bool = False
+    ) -> tuple[Floats, Floats]:
+        flat = self._flat
+        S = self._block if rows is self._program.static else sp.csc_array(rows[:, flat])
         floor, ceiling = self._floor[flat], self._ceiling[flat]
         equal = floor == ceiling
         judged = equal if level else np.ones(len(flat), dtype=bool)
         if not S.nnz or not np.any(judged):
             return static, reduced
-        reduced = reduced + self._program.static.T @ np.where(self._zero, static, 0.0)
-        static = np.where(self._zero, 0.0, static)
+        reduced = reduced + rows.T @ np.where(zero, static, 0.0)
+        static = np.where(zero, 0.0, static)
         size = np.abs(static)
         largest = max(float(size.max(initial=0.0)), _SMALL)
         r = reduced[flat]
         room = np.minimum(np.abs(r - floor), np.abs(ceiling - r))
         room = np.where((r < floor) | (r > ceiling), 0.0, room / largest)
         room = np.where(equal, 0.0, np.maximum(room, 1.0 if level else _SMALL))
-        weight = np.where(self._zero, 1e-30, np.maximum(size / largest, _SMALL))
+        weight = np.where(zero, 1e-30, np.maximum(size / largest, _SMALL))
         untouched = np.diff(S.indptr) == 0
         system = sp.block_array(
             [[sp.diags_array(-1.0 / weight), S], [S.T, sp.diags_array(room + untouched + 1e-14)]],
@@ -91,9 +110,9 @@ class Repair:
         for _ in range(_REFINEMENTS):
             missing = np.where(untouched, 0.0, missing)
             step = factor.solve(np.concatenate([np.zeros(len(static)), missing]))[: len(static)]
-            step = np.where(self._zero, 0.0, step)
+            step = np.where(zero, 0.0, step)
             static = static + step
-            reduced = reduced - self._program.static.T @ step
+            reduced = reduced - rows.T @ step
             missing = missed(reduced)
             found = float(np.abs(missing).max())
             if not np.all(np.isfinite(step)) or found >= least:

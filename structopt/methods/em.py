@@ -369,7 +369,7 @@ class EM(CuttingPlane):
         wanted.check()
         n, weight = self.data.n_examples, self.data.sample_weight
         declared = RestrictedMaster(n, self.data.n_features, sample_weight=weight)
-        wanted.master(declared)
+        declared.declare(wanted)
         declared.read()
         if (reason := other_than_hinges(declared)) is not None:
             raise IncompatibleError(

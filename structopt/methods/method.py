@@ -402,7 +402,7 @@ class Method(ABC):
             starts=self.data.starts,
             auto=self._groups if self.data.base is None else None,
         )
-        self.formulation.master(master)
+        master.declare(self.formulation)
         return master
 
     def _groups(self) -> int:

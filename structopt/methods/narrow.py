@@ -192,5 +192,5 @@ def speaks_of_none(
         data.n_examples, data.n_features, sample_weight=data.sample_weight,
         names=structure.feature_names,
     )  # fmt: skip
-    formulation.master(master)
+    master.declare(formulation)
     return rests_at_zero(master)

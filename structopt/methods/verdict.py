@@ -148,9 +148,14 @@ def _ray(program: Program, A: Any, lower: Floats, upper: Floats) -> tuple[Floats
 def _conic_ray(program: Program, A: Any, lower: Floats, upper: Floats, scale: Floats) -> Verdict:
     """Look for multipliers of rows and cones that prove that no point satisfies them.
 
-    The point that breaks rows and cones least always exists, and its multipliers are such.
+    The point that breaks rows and cones least always exists, and its multipliers are such. It is
+    looked for with the largest side as 1: a solver is as accurate where all sides are tiny.
     """
     n, m, cones = program.size, len(lower), program.cones
+    sides = np.abs(np.concatenate([lower, upper, cones.side, program.lb, program.ub]))
+    most = float(sides[np.isfinite(sides)].max(initial=0.0)) or 1.0
+    lower, upper, lb, ub = (each / most for each in (lower, upper, program.lb, program.ub))
+    cones = replace(cones, side=cones.side / most)
     identity, more = sp.eye_array(m, format="csr"), 2 * m + 1
     give = sp.csr_array((len(cones), 2 * m)), sp.csr_array(cones.centre[:, None])
     elastic = Program(
@@ -160,8 +165,8 @@ def _conic_ray(program: Program, A: Any, lower: Floats, upper: Floats, scale: Fl
         A=sp.csr_array(sp.hstack([A, identity, -identity, sp.csr_array((m, 1))])),
         lower=lower,
         upper=upper,
-        lb=np.concatenate([program.lb, np.zeros(more)]),
-        ub=np.concatenate([program.ub, np.full(more, np.inf)]),
+        lb=np.concatenate([lb, np.zeros(more)]),
+        ub=np.concatenate([ub, np.full(more, np.inf)]),
         cones=Cones(sp.csr_array(sp.hstack([cones.matrix, *give])), cones.side, cones.blocks),
     )
     try:
@@ -170,10 +175,7 @@ def _conic_ray(program: Program, A: Any, lower: Floats, upper: Floats, scale: Fl
         return Verdict(None, None, np.inf)
     if found.status not in ("optimal", "inaccurate"):
         return Verdict(None, None, np.inf)
-    sides = np.abs(np.concatenate([lower, upper, cones.side, program.lb, program.ub]))
-    sides = sides[np.isfinite(sides) & (sides > 0)]
-    most = float(sides.max(initial=0.0)) or 1.0
-    residual = max(0.0, float(elastic.q @ found.x)) / most
+    residual = max(0.0, float(elastic.q @ found.x))
     y, z = one_sided(found.duals[:m], lower, upper), found.duals[m:]
     size = float(np.abs(z).max(initial=0.0))
     for share in (0.0, 1e-14, 1e-12, 1e-10, 1e-8):  # into the dual cone, where rounding left it out
@@ -182,7 +184,7 @@ def _conic_ray(program: Program, A: Any, lower: Floats, upper: Floats, scale: Fl
     else:
         return Verdict(None, None, residual)
     pull, active = A.T @ y + cones.matrix.T @ inside, y != 0
-    end = np.where(pull > 0, program.ub, program.lb)
+    end = np.where(pull > 0, ub, lb)
     held = np.isfinite(end) & (pull != 0)
     gains = np.where(y > 0, lower, upper)[active] * y[active], cones.side * inside
     summed = sum(float(np.abs(g).sum()) for g in gains) + float(
@@ -195,7 +197,7 @@ def _conic_ray(program: Program, A: Any, lower: Floats, upper: Floats, scale: Fl
     reach = left / loose if loose > 0 else np.inf
     large = _FAR * float(np.abs(found.x[:n]).max(initial=0.0))
     ray = np.concatenate([y / scale, inside]) if reach >= large else None
-    return Verdict(ray, None, residual, reach)
+    return Verdict(ray, None, residual, most * reach)
 
 
 def _descent(program: Program, A: Any, lower: Floats, upper: Floats) -> Floats | None:

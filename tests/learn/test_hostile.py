@@ -254,6 +254,26 @@ def test_em_trains_what_a_subclass_declares_or_refuses_it(formulation):
             assert ended(case, formulation(C=0.3)) == "right"
 
 
+class NormOfSlacks(so.Formulation):
+    """Slacks of the user's own, priced by their l1 norm: nothing else but the rule knows them."""
+
+    def __init__(self, limits):
+        self.limits = limits
+
+    def master(self, m):
+        w, z = m.weights(self.limits), cp.Variable(m.n_examples, nonneg=True, name="z")
+        m.minimize(cp.sum_squares(w) / 2 + 0.7 * cp.norm1(z))
+        m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(z))
+
+
+@pytest.mark.parametrize(
+    "limits", [None, lambda w: [cp.sum(w) == 0.3], lambda w: [cp.norm2(w) <= 0.2]]
+)
+def test_a_variable_that_only_an_l1_norm_and_the_rule_know_is_compiled(limits):
+    for case in CASES.values():
+        assert ended(case, NormOfSlacks(limits)) == "right"
+
+
 # ---------------------------------------------------------------------- structures and weights
 class Chain(so.Chain):
     """Chains with one method of the user's own, which is wrong."""

@@ -139,3 +139,18 @@ def test_groups_of_weights_are_named():
         m.groups(by="class")
     with pytest.raises(IncompatibleError, match="does not name"):
         RestrictedMaster(1, 1).groups()
+
+
+@pytest.mark.parametrize("method", [e.key for e in of_kind("method") if e.key != "em"])
+def test_an_error_of_the_declaration_itself_is_told_as_such(method):
+    class Scalar(so.Formulation):
+        def master(self, m):
+            w, xi = m.weights(), m.slack()
+            m.minimize(cp.sum_squares(w) + np.ones(m.n_examples) @ xi)
+
+    model = so.StructuredClassifier(so.Multiclass(), Scalar(), method=method)
+    with pytest.raises(
+        IncompatibleError, match=r"Scalar\.master\(m\) failed: .*3 examples"
+    ) as told:
+        model.fit(np.eye(3), list("abc"))
+    assert told.value.__cause__ is not None

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+import cvxpy as cp
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -10,9 +11,12 @@ from hypothesis import strategies as st
 from small_masters import OBJECTIVES, STATIC, build
 
 from structopt.backends import registry
+from structopt.master.cuts import Cuts
+from structopt.master.declare import RestrictedMaster
 from structopt.master.lagrangian import Lagrangian, Priced
 from structopt.master.lagrangian_kernels import step_to_rest
 from structopt.master.program import Program
+from structopt.structures.base.parts import UNIT, Directions
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -102,3 +106,57 @@ def test_columns_of_every_kind_add_their_minimum(linear):
                 assert found == pytest.approx(t * gain + sum(near) + 0.25, abs=1e-9)
                 seen[1] += 1
     assert np.all(seen > 100)
+
+
+def test_columns_that_rest_at_one_value_are_settled_by_the_multipliers_of_cuts():
+    """A free slack in rows of a variance: only the sum of the cuts' multipliers brings it to rest.
+
+    Multipliers off in the eighth digit used to leave the bound of multipliers 0, the least of the
+    regulariser alone.
+    """
+    m = RestrictedMaster(3, 2)
+    w, z = m.weights(lambda w: [cp.norm2(w - 1) <= 0.5]), cp.Variable(3, name="z")
+    m.minimize(cp.sum_squares(w) / 2 + cp.sum(z) + cp.sum_squares(z - cp.sum(z) / 3) / 2)
+    m.cuts(lambda cut: cut.delta @ w >= 1 - cut.of(z))
+    m.compile()
+    deltas = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]]))
+    found, ones = Directions.entries(deltas), np.ones(3)
+    m.add(Cuts(np.zeros(3, int), np.arange(3), ones, ones, ones, directions=found, base=UNIT))
+    problem, _ = m.problem()
+    problem.solve(solver=cp.CLARABEL)
+    solver = registry.choose("clarabel", m)
+    solver.start(m)
+    solver.append(m.pool.cuts)
+    solution = solver.solve(tolerance=1e-9)
+    for share in (0.0, 1e-8, -1e-6):
+        off = (1.0 + share) * solution.cut_duals
+        lagrangian = Lagrangian(m.program)
+        bound = lagrangian.value(
+            lagrangian.price(m.pool.cuts, off, solution.static_duals), solution.x
+        )
+        assert bound == pytest.approx(problem.value, rel=1e-4)
+        assert bound <= problem.value + 1e-7
+
+
+def test_free_slacks_that_cost_nothing_take_no_multipliers():
+    """Two rows of a free slack without a price: their multipliers, 1e-9 each, can only be 0."""
+    m = RestrictedMaster(2, 2)
+    w, z = m.weights(), cp.Variable(2, name="z")
+    m.minimize(cp.sum(cp.power(w, 4)) + cp.sum_squares(w) / 2 + z[0])
+    m.cuts(lambda cut: cut.delta @ w >= 1 - cut.of(z))
+    m.compile()
+    deltas = sp.csr_array(np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]]))
+    found, ones = Directions.entries(deltas), np.ones(3)
+    m.add(
+        Cuts(np.zeros(3, int), np.array([0, 1, 1]), ones, ones, ones, directions=found, base=UNIT)
+    )
+    problem, _ = m.problem()
+    problem.solve(solver=cp.CLARABEL)
+    solver = registry.choose("clarabel", m)
+    solver.start(m)
+    solver.append(m.pool.cuts)
+    solution = solver.solve(tolerance=1e-9)
+    y = solution.cut_duals + np.array([0.0, 6e-10, 2e-9])
+    lagrangian = Lagrangian(m.program)
+    bound = lagrangian.value(lagrangian.price(m.pool.cuts, y, solution.static_duals), solution.x)
+    assert bound == pytest.approx(problem.value, rel=1e-5)

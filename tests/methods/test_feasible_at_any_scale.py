@@ -6,7 +6,9 @@ import pytest
 import scipy.sparse as sp
 
 import structopt as so
+from structopt.master.declare import RestrictedMaster
 from structopt.master.program import Program
+from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.run.certificate import FEASIBLE
 
 X, Y = np.random.default_rng(0).normal(size=(12, 3)), ["a", "b", "c"] * 4
@@ -72,3 +74,15 @@ def test_the_residual_does_not_know_the_scale():
     assert residual(1e-12) == pytest.approx(residual(1.0), rel=1e-9)
     assert residual(1e12) == pytest.approx(residual(1.0), rel=1e-9)
     assert 1e-5 < residual(1.0) < 1e-2
+
+
+def test_a_domain_that_is_no_convex_constraint_is_left_out():
+    """CVXPY says of the domain of |w|^3 that |w| >= 0, which is not convex, and always so."""
+    m = RestrictedMaster(2, 2)
+    w, xi = m.weights(lambda w: [cp.sum(w) == 1, w >= 0]), m.slacks()
+    m.minimize(cp.power(cp.norm2(w), 3) + cp.sum(xi))
+    m.cuts(lambda cut: cut.delta @ w >= cut.loss - cut.of(xi))
+    program, x = m.compile(), np.zeros(m.size)
+    x[program.weights] = 0.7, 0.4
+    moved = nearest_feasible(m, x)[program.weights]
+    np.testing.assert_allclose(moved, [0.65, 0.35], atol=1e-9)

@@ -415,3 +415,17 @@ def test_a_word_about_cones_is_looked_into(sum_of):
     else:
         with pytest.raises(BackendError, match="it calls the master infeasible, which is not so"):
             fit(Norm(), backend=Liar("infeasible"))
+
+
+@pytest.mark.parametrize("radius", [1.0, 1e-6, 1e-9])
+def test_a_free_variable_beside_a_tiny_ball_falls_until_cuts_hold_it(radius):
+    """With all sides tiny no direction was looked for: "unbounded" before the first cut."""
+
+    class Free(so.Formulation):
+        def master(self, m):
+            w, z, t = m.weights(), cp.Variable(m.n_examples, name="z"), cp.Variable(name="t")
+            m.minimize(cp.sum_squares(w) + cp.sum(z) - 0.3 * t + cp.square(t))
+            m.subject_to(cp.norm2(w) <= radius)
+            m.cuts(lambda cut: cut.delta @ w >= t - cut.of(z))
+
+    assert fit(Free()).certificate.certified

@@ -126,7 +126,7 @@ class KernelDual(Method):
             self._bound = wanted.B
             StructSVM.master(wanted, master)
         else:
-            wanted.master(master)
+            master.declare(wanted)
         if len(self.structure.nonnegative_weights()):
             raise IncompatibleError("Weights that must be >= 0 have no kernel form.")
         master.compile()

@@ -117,7 +117,7 @@ class SelfTraining(Transductive):
     def _rates(self, data: DataSet) -> Floats:
         """Return c, what a unit of each example's slack costs."""
         master = RestrictedMaster(data.n_examples, data.n_features, base=data.base)
-        self.formulation.master(master)
+        master.declare(self.formulation)
         program = master.compile()
         margin = other_than_hinges(master) is None and master.families[0].oracle is loss_augmented
         if not margin or len(program.slacks) != data.n_examples:

@@ -104,7 +104,13 @@ class Family:
         """What cuts are sums over: one example (False), all (True), or the groups of a digest."""
         if self.group is None or not self.group[-1]:
             return self.joint
-        return hashlib.blake2b(self.group.tobytes(), digest_size=8).hexdigest()
+        return _digest(self.group)
+
+    @property
+    def asks(self) -> tuple[str | bool, ...]:
+        """What is asked, what cuts are sums over, and of which examples, if not of all."""
+        some = () if self.where is None else (_digest(self.where),)
+        return self.oracle.name, self.summed, *some
 
     def owners(self, n_examples: int) -> int:
         """Return how many things cuts belong to: examples, or groups of them."""
@@ -456,3 +462,7 @@ def _same_rows(a: Cuts, b: Cuts) -> bool:
 def _near(one: Floats, other: Floats) -> bool:
     size = np.abs(other[np.isfinite(other)]).max(initial=0.0)
     return bool(np.allclose(one, other, 0.0, _SAME * size))
+
+
+def _digest(numbers: NDArray[Any]) -> str:
+    return hashlib.blake2b(numbers.tobytes(), digest_size=8).hexdigest()

@@ -63,7 +63,7 @@ class CuttingPlane(Method):
     warm_start : Result or State, optional
         What another run on the same data found, perhaps at another C: its weights are taken over,
         and its cuts if it has any. A state that is live (``run.state``) uses that run up: its pool
-        and its backend go on here.
+        and its backend go on here, if its cut families ask the same (else its weights alone).
     checkpoint : path, optional
         File to save progress to, and to resume from if it exists.
     start : float or array, optional
@@ -341,9 +341,16 @@ class CuttingPlane(Method):
         self._begin_at(weights)
 
     def _go_on(self, weights: Floats, live: Live) -> None:
-        """Take over the pool of another run, and its backend if that can go on."""
+        """Take over the pool of another run, and its backend if that can go on.
+
+        Where its families ask something else of the same data, only the weights are taken.
+        """
         if live.fingerprint != self.fingerprint:
-            raise InvalidInputError(OTHER)
+            if live.fingerprint != self._named_by([f.asks for f in live.master.families]):
+                raise InvalidInputError(OTHER)
+            self._start()
+            self._begin_at(weights)
+            return
         master, backend = live.master, live.backend
         if backend.finisher is None:  # idle cuts slow an exact solve down, and come back if needed
             used = master.pool.multipliers != 0
@@ -382,16 +389,19 @@ class CuttingPlane(Method):
         return largest
 
     @property
-    def families(self) -> list[tuple[str, bool | str]]:
+    def families(self) -> list[tuple[str | bool, ...]]:
         """What each family asks, and of which examples together."""
-        return [(f.oracle.name, f.summed) for f in self.master.families]
+        return [family.asks for family in self.master.families]
 
     @property
     def fingerprint(self) -> str:
         """A name for the data, the structure and the cut families."""
         if self._fingerprint is None:
-            self._fingerprint = self.data.fingerprint(repr(self.structure) + repr(self.families))
+            self._fingerprint = self._named_by(self.families)
         return self._fingerprint
+
+    def _named_by(self, families: list[tuple[str | bool, ...]]) -> str:
+        return self.data.fingerprint(repr(self.structure) + repr(families))
 
     def _cuts(self) -> Cuts:
         return self.master.pool.export(self.fingerprint)

@@ -210,6 +210,16 @@ def test_any_parameter(words):
     assert tolerances.results[1].certificate.relative_gap <= 0.01
 
 
+def test_along_numbers_that_change_what_a_cut_is(words):
+    """One slack, two groups, three groups: every value is certified, none takes others' cuts."""
+    X, Y, _, _ = words
+    model, sizes = model_of(so.M3N(0.01), tol=1e-2), [1, 2, 3]
+    found = so.fit_path(model, X, Y, sizes, parameter="formulation__slacks")
+    bounds = [result.certificate for result in found.results]
+    assert all(bound.certified for bound in bounds)
+    assert max(bound.dual for bound in bounds) <= min(bound.primal for bound in bounds)
+
+
 def test_methods_without_a_warm_start_start_afresh(words):
     X, Y, _, _ = words
     found = so.fit_path(model_of(method="perceptron", max_iter=2), X, Y, [0.1, 1.0])

@@ -164,6 +164,36 @@ def test_warm_start_works_for_joint_cuts_and_explicit_rows(words):
     assert warm.certificate.certified
 
 
+class SomeExamples(so.Formulation):
+    """A hinge, of some examples only; its loss has a factor."""
+
+    def __init__(self, first=0, kappa=1.0):
+        self.first, self.kappa = first, kappa
+
+    def master(self, m):
+        w, xi = m.weights(), m.slacks()
+        m.minimize(cp.sum_squares(w) / 2 + cp.sum(xi))
+        where = np.arange(m.n_examples) >= self.first
+        m.cuts(lambda cut: cut.delta @ w >= self.kappa * cut.loss - cut.of(xi), where=where)
+
+
+def test_cuts_of_other_examples_are_refused(words):
+    first = run_of(words, SomeExamples(0)).solve()
+    with pytest.raises(InvalidInputError, match="another kind of formulation"):
+        run_of(words, SomeExamples(3), warm_start=first)
+    assert run_of(words, SomeExamples(0), warm_start=first).solve().certificate.certified
+
+
+@pytest.mark.parametrize("options", [{"first": 3}, {"kappa": 2.0}])
+def test_a_live_run_that_asked_something_else_hands_on_its_weights(words, options):
+    cold = run_of(words, SomeExamples(**options), tol=1e-5).solve()
+    first = run_of(words, SomeExamples(), tol=1e-5)
+    first.solve()
+    run = run_of(words, SomeExamples(**options), tol=1e-5, warm_start=first.state)
+    assert len(run.master.pool) == 0
+    assert run.solve().certificate.primal == pytest.approx(cold.certificate.primal, rel=2e-5)
+
+
 def test_cuts_of_other_data_are_refused(words):
     X, Y = words
     first = run_of(words, so.M3N(0.2)).solve()

@@ -136,6 +136,12 @@ class DataSet:
         from structopt.engines.place import Remote, place
 
         check_lengths(X, Y)
+        if not hasattr(structure, "n_features_"):
+            raise InvalidInputError(
+                f"{type(structure).__name__} does not know its n_features_: fit it, "
+                "structure.fitted(X, Y). A fitted() of your own begins with what "
+                "super().fitted(X, Y) returns."
+            )
         X = sp.csr_array(X) if sp.issparse(X) else X
         found = place(engine, n_jobs, threads=structure.releases_gil)
         if isinstance(found, Remote):

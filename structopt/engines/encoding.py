@@ -17,6 +17,7 @@ from structopt.engines import lanes, where
 from structopt.engines.chunks import read
 from structopt.engines.place import Here
 from structopt.errors import InvalidInputError
+from structopt.structures.base.encoded import encoded
 from structopt.structures.base.shard import Shard
 from structopt.structures.base.structure import Structure
 
@@ -35,20 +36,20 @@ def shards(structure: Structure, X: Any, Y: Sequence[Any], found: Here) -> list[
     """Encode examples, a shard a worker; one for threads that are given views of it."""
     cuts = edges(count(X), found.n_jobs)
     if len(cuts) > 2 and found.threads:
-        one = structure.encode(cut_rows(X, 0, 1), Y[:1])
+        one = encoded(structure, cut_rows(X, 0, 1), Y[:1])
         if lanes.take(one):
             cuts = [0, cuts[-1]]
     return [
-        structure.encode(cut_rows(X, start, stop), Y[start:stop], start=start)
+        encoded(structure, cut_rows(X, start, stop), Y[start:stop], start=start)
         for start, stop in pairwise(cuts)
     ]
 
 
 def shards_of_chunks(structure: Structure, made: Sequence[Any]) -> list[Shard]:
     """Read and encode chunks one after the other, a shard each."""
-    encoded: list[Shard] = []
+    found: list[Shard] = []
     for number, make in enumerate(made):
-        start = sum(shard.n_examples for shard in encoded)
+        start = sum(shard.n_examples for shard in found)
         chunk = read(make, number, len(made))
-        encoded.append(where.encode(structure, chunk, start).shard)
-    return encoded
+        found.append(where.encode(structure, chunk, start).shard)
+    return found

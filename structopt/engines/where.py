@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, base_matrix, count
 from structopt.errors import IncompatibleError, InvalidInputError
+from structopt.structures.base.encoded import encoded
 from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.shard import Answers, Shard, asked
@@ -99,7 +100,7 @@ def encode(structure: Structure, chunk: Any, start: int) -> Held:
     if not structure.releases_gil:  # code of the user's own: threads share no structure
         structure = copy.deepcopy(structure)
     X = sp.csr_array(X) if sp.issparse(X) else X
-    return Held(structure.encode(X, Y, start=start))
+    return Held(encoded(structure, X, Y, start=start))
 
 
 def facts(held: Held) -> Facts:

@@ -132,3 +132,64 @@ def test_what_nobody_asks_leaves_the_model_alone():
                 continue
         np.testing.assert_allclose(weights[-1], weights[0], atol=1e-12)
         assert np.any(weights[0])
+
+
+# ---------------------------------------------------------------------- encode of the user's own
+class Doubles(so.Chain):
+    def encode(self, X, Y, *, start=0):
+        return super().encode([2 * np.asarray(x) for x in X], Y, start=start)
+
+
+class DropsOne(so.Chain):
+    def encode(self, X, Y, *, start=0):
+        return super().encode(X[:-1], Y[:-1], start=start)
+
+
+class Raises(so.Chain):
+    def encode(self, X, Y, *, start=0):
+        return X.to_shard()
+
+
+class NoShard(so.Chain):
+    def encode(self, X, Y, *, start=0):
+        super().encode(X, Y, start=start)
+
+
+ENCODES = {
+    Doubles: "features differ by",
+    DropsOne: "packed 3 of 4 examples",
+    Raises: r"failed: AttributeError",
+    NoShard: "gave None",
+}
+
+
+@pytest.mark.parametrize("kind", ENCODES)
+def test_an_encode_that_packs_other_examples_is_refused(kind):
+    """All but the last two ended certified, for data that were not given."""
+    rng = np.random.default_rng(3)
+    X, Y = [rng.standard_normal((2, 2)) for _ in range(4)], [[0, 1], [1, 1], [0, 0], [1, 0]]
+    with pytest.raises(IncompatibleError, match=ENCODES[kind]):
+        so.StructuredClassifier(kind([0, 1]), so.M3N(1.0)).fit(X, Y)
+
+
+def test_an_encode_that_passes_on_is_none_the_worse():
+    class Passes(so.Chain):
+        def encode(self, X, Y, *, start=0):
+            return super().encode(X, Y, start=start)
+
+    rng = np.random.default_rng(3)
+    X, Y = [rng.standard_normal((2, 2)) for _ in range(4)], [[0, None], [1, 1], [0, 0], [1, 0]]
+    assert (
+        so.StructuredClassifier(Passes([0, 1]), so.M3N(1.0)).fit(X, Y).result_.certificate.certified
+    )
+
+
+@pytest.mark.parametrize("engine", [None, "disk"])
+def test_a_fitted_that_fits_nothing_is_told(engine):
+    class Unfitted(so.Chain):
+        def fitted(self, X, Y):
+            return self
+
+    model = so.StructuredClassifier(Unfitted([0, 1]), so.M3N(1.0), engine=engine)
+    with pytest.raises(InvalidInputError, match="does not know its n_features_"):
+        model.fit([np.eye(2)], [[0, 1]])

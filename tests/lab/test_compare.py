@@ -167,6 +167,20 @@ def test_the_check_accepts_optima_and_nothing_else(seed, quadratic):
         assert program.objective(clipped) == pytest.approx(best, abs=1e-5)
 
 
+def test_pdlp_says_infeasible_in_its_own_word(monkeypatch):
+    sides = [1.0, -np.inf], [np.inf, 0.0]
+    p = programme([[0.0]], [1.0], [[1.0], [1.0]], *sides, [-np.inf], [np.inf])
+
+    def called(module, source, target, *_):
+        np.savez(target, x=np.zeros(1), y=[1.0, -1.0])
+        return {"claim": "infeasible", "seconds": 0.0, "iterations": 1, "products": 2}
+
+    monkeypatch.setattr("structopt.lab.bench.lp_solvers.alone", called)
+    said = named(["ortools-pdlp"])["ortools-pdlp"].solve(p, 1e-6, 1.0)
+    assert said.claim == "infeasible"
+    assert judged(p, said, 1e-6).status == "infeasible"
+
+
 def test_infeasible_is_proved_by_a_ray():
     p = programme([[0.0]], [1.0], [[1.0]], [2.0], [np.inf], [0.0], [1.0])
     claim = Answer(np.zeros(1), np.ones(1), "infeasible")

@@ -6,7 +6,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -15,6 +15,9 @@ from structopt.arrays import Floats
 from structopt.lab.harness.process import alone
 from structopt.master.program import Program
 
+Claim = Literal["optimal", "infeasible", "unbounded", "not converged", "failed"]
+"""What a solver says of its answer: it is checked."""
+
 _WALL = 3.0  # wall seconds for a CPU second, on a busy machine
 
 
@@ -22,8 +25,7 @@ _WALL = 3.0  # wall seconds for a CPU second, on a busy machine
 class Pair:
     """A point, its multipliers, and what they cost in CPU seconds and iterations.
 
-    Also the products with A and A', where they are counted, and whether the solver says that it
-    reached its tolerance.
+    Also the products with A and A', where they are counted, and what the solver claims.
     """
 
     x: Floats
@@ -31,7 +33,7 @@ class Pair:
     seconds: float
     iterations: int
     products: int | None = None
-    optimal: bool = True
+    claim: Claim = "optimal"
 
 
 def highs_pdlp(master: Program, limit: float, eps: float) -> Pair:
@@ -85,7 +87,7 @@ def ortools_pdlp(master: Program, limit: float, eps: float) -> Pair:
         with np.load(target) as found:
             x, y = found["x"], found["y"]
     counted = answer["iterations"], answer["products"]
-    return Pair(_joined(master, x), y, answer["seconds"], *counted, answer["optimal"])
+    return Pair(_joined(master, x), y, answer["seconds"], *counted, answer["claim"])
 
 
 def _split(master: Program) -> tuple[Floats, Any, Floats, Floats]:

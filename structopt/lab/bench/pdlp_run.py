@@ -1,8 +1,9 @@
 """OR-tools' PDLP in a process of its own: it cannot be imported beside highspy (1.15, 9.15).
 
 Called as ``python -m structopt.lab.bench.pdlp_run problem.npz answer.npz eps seconds``; prints one
-line of JSON with CPU seconds, iterations, products with A and A', and whether it says that it
-reached the tolerance, or with what is missing.
+line of JSON with CPU seconds, iterations, products with A and A', and what it claims ("optimal",
+"infeasible", "unbounded" or "not converged"), or with what is missing. Of an infeasible or
+unbounded programme, the answer is what it gives for a ray.
 
 It only knows limits of wall time and of passes (a product with A and one with A'). On a busy
 machine wall time is not what was meant, so that a first, short run tells the CPU seconds of a pass,
@@ -74,10 +75,15 @@ def main(source: str, target: str, eps: float, limit: float) -> dict[str, float 
         found, seconds, _ = run(passes * limit / seconds)
     log = found.solve_log
     np.savez(target, x=found.primal_solution, y=found.dual_solution)
+    claims = {
+        solve_log_pb2.TERMINATION_REASON_OPTIMAL: "optimal",
+        solve_log_pb2.TERMINATION_REASON_PRIMAL_INFEASIBLE: "infeasible",
+        solve_log_pb2.TERMINATION_REASON_DUAL_INFEASIBLE: "unbounded",
+    }
     done = log.solution_stats.cumulative_kkt_matrix_passes
     return {
         "seconds": seconds, "iterations": int(log.iteration_count), "products": int(2 * done),
-        "optimal": log.termination_reason == solve_log_pb2.TERMINATION_REASON_OPTIMAL,
+        "claim": claims.get(log.termination_reason, "not converged"),
     }  # fmt: skip
 
 

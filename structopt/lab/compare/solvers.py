@@ -29,7 +29,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, Literal
+from typing import Any
 
 import cloudpickle
 import numpy as np
@@ -42,9 +42,8 @@ from structopt.backends.extragradient.solver import solve as extragradient
 from structopt.backends.highs import HiGHS
 from structopt.errors import InvalidInputError
 from structopt.lab.bench import lp_solvers
+from structopt.lab.bench.lp_solvers import Claim
 from structopt.master.program import Program
-
-Claim = Literal["optimal", "infeasible", "unbounded", "not converged", "failed"]
 
 _MANY = 10**7  # iterations: the time limit is the limit
 OPTIONS: dict[str, Callable[[float], dict[str, Any]]] = {
@@ -281,9 +280,8 @@ class ORToolsPDLP(Solver):
     def solve(self, program: Program, tolerance: float, time_limit: float) -> Answer:
         """Hand the programme over by a file."""
         found = lp_solvers.ortools_pdlp(program, time_limit, tolerance)
-        claim: Claim = "optimal" if found.optimal else "not converged"
         pair, steps = (found.x, found.y), found.iterations
-        return Answer(*pair, claim, steps, found.seconds, products=found.products)
+        return Answer(*pair, found.claim, steps, found.seconds, products=found.products)
 
 
 EXTRA: dict[str, Callable[[], Solver]] = {

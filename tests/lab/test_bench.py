@@ -3,6 +3,7 @@
 import csv
 from pathlib import Path
 
+import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -73,6 +74,10 @@ def test_the_loop_is_the_harness_s():
 def test_machine_names_versions():
     machine = Machine.here()
     assert machine.versions["structopt-margin"]
+    packages = {"HIGHS": "highspy", "PROXQP": "proxsuite", "GUROBI": "gurobipy"}
+    packages |= dict.fromkeys(("GLOP", "PDLP"), "ortools")
+    for solver in cp.installed_solvers():
+        assert packages.get(solver, solver.lower()) in machine.versions
     assert machine.cores >= 1
     assert "cvxpy" in str(machine)
     assert median([{"s": 1.0}, {"s": 5.0}, {"s": 2.0}], "s") == 2.0

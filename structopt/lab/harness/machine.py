@@ -11,7 +11,9 @@ from pathlib import Path
 
 PACKAGES = (
     "structopt-margin", "cvxpy", "highspy", "osqp", "clarabel", "numba", "numpy", "scipy",
-    "networkx", "python-crfsuite", "ufal.chu-liu-edmonds",
+    "networkx", "scikit-learn", "dask", "scs", "ecos", "piqp", "proxsuite", "qdldl", "ortools",
+    "gurobipy", "mosek", "cplex", "copt", "xpress", "python-crfsuite", "ufal.chu-liu-edmonds",
+    "pyepo", "invopt",
 )  # fmt: skip
 """Packages whose version changes what is measured."""
 

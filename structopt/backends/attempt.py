@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import logging
-from typing import Any
+from dataclasses import replace
+from typing import Any, get_args
 
 import numpy as np
 
-from structopt.backends.base import Backend, MasterSolution
-from structopt.errors import OutOfTimeError
+from structopt.arrays import Floats, as_floats
+from structopt.backends.base import Backend, MasterSolution, Status
+from structopt.errors import InvalidInputError, OutOfTimeError
 from structopt.master.declare import RestrictedMaster
 from structopt.run.watch import within
 
 logger = logging.getLogger(__name__)
+
+_LARGEST = 1e150
+"""Size above which the square of a number is none."""
 
 
 def attempt(
@@ -39,23 +44,38 @@ def attempt(
     except BaseException as error:  # Rust's panics are no subclass of Exception
         logger.warning("The %r backend failed.", backend.name, exc_info=True)
         return _nothing(master, f"{type(error).__name__}: {error}")
-    why = _nonsense(master, found)
-    return _nothing(master, why) if why else found
+    try:
+        return _read(master, found)
+    except InvalidInputError as error:
+        return _nothing(master, str(error))
 
 
-def _nonsense(master: RestrictedMaster, found: Any) -> str:
-    """Return what is no solution about what a backend says is one."""
+def _read(master: RestrictedMaster, found: Any) -> MasterSolution:
+    """Return what a backend says is a solution as arrays of numbers; refuse what is none."""
     if not isinstance(found, MasterSolution):
-        return f"it returned {type(found).__name__}, not a MasterSolution."
+        raise InvalidInputError(f"it returned {type(found).__name__}, not a MasterSolution.")
+    if found.status not in get_args(Status):
+        raise InvalidInputError(f"status is {found.status!r}, none of {get_args(Status)}.")
     if found.status not in ("optimal", "inaccurate"):
-        return ""
-    wanted = {"x": (found.x, master.size), "cut_duals": (found.cut_duals, len(master.pool))}
-    for name, (values, size) in wanted.items():
-        if np.shape(values) != (size,):
-            return f"{name} has shape {np.shape(values)}, expected ({size},)."
-        if not np.all(np.isfinite(values)):
-            return f"{name} is not finite."
-    return ""
+        return found
+    x, cut_duals = _vector("x", found.x, master.size), found.cut_duals
+    cut_duals = _vector("cut_duals", cut_duals, len(master.pool))
+    if np.abs(x).max(initial=0.0) > _LARGEST:
+        raise InvalidInputError(f"x holds numbers above {_LARGEST:.0e}.")
+    static_duals = found.static_duals
+    if static_duals is not None:
+        static_duals = _vector("static_duals", static_duals, master.program.static.shape[0])
+    return replace(found, x=x, cut_duals=cut_duals, static_duals=static_duals)
+
+
+def _vector(name: str, values: Any, size: int) -> Floats:
+    """Return so many numbers as an array; refuse what they are not."""
+    numbers = as_floats(values, name)
+    if numbers.shape != (size,):
+        raise InvalidInputError(f"{name} has shape {numbers.shape}, expected ({size},).")
+    if not np.all(np.isfinite(numbers)):
+        raise InvalidInputError(f"{name} is not finite.")
+    return numbers
 
 
 def _nothing(master: RestrictedMaster, message: str) -> MasterSolution:

@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 SITE = Path(os.environ.get("STRUCTOPT_SITE", "no site was built: STRUCTOPT_SITE is not set"))
 MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
 try:
-    from selenium import webdriver
+    from chromium import chromium
     from selenium.webdriver.common.by import By
     from selenium.webdriver.support.ui import WebDriverWait
 except ImportError:
@@ -110,17 +110,9 @@ def address():
 
 @pytest.fixture(scope="module")
 def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
-        options.add_argument(argument)
     # nothing but this machine can be reached
-    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    driver = webdriver.Chrome(options=options, service=service)
-    yield driver
-    driver.quit()
+    with chromium("--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1") as driver:
+        yield driver
 
 
 def show(browser, url, width, theme):

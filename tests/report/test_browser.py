@@ -18,7 +18,7 @@ from structopt.structures.base.sketch import Arcs, Boxes, Grid, Links, Order, Pa
 
 MISSING = [name for name in ("chromium", "chromedriver") if shutil.which(name) is None]
 try:
-    from selenium import webdriver
+    from chromium import chromium
     from selenium.webdriver.common.by import By
     from selenium.webdriver.common.keys import Keys
 except ImportError:
@@ -77,16 +77,8 @@ BAD = "<script>window.executed = 1</script><img src=x onerror='window.executed =
 
 @pytest.fixture(scope="module")
 def browser():
-    options = webdriver.ChromeOptions()
-    options.binary_location = shutil.which("chromium")
-    for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"):
-        options.add_argument(argument)
-    options.add_argument("--window-size=1280,1600")
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    service = webdriver.ChromeService(executable_path=shutil.which("chromedriver"))
-    driver = webdriver.Chrome(options=options, service=service)
-    yield driver
-    driver.quit()
+    with chromium("--window-size=1280,1600") as driver:
+        yield driver
 
 
 @pytest.fixture(scope="module")

@@ -13,55 +13,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from structopt.methods.block_ascent.block_kernels import REST, follow, gap_of, settle, shuffle
 from structopt.methods.labels_kernels import FAST, score_row
 from structopt.methods.sequences_kernels import add_steps, decode, dot_steps, longest, score_of
 
-REST = 1e-14
-"""Share of the limit up to which a gap is rounding."""
-
 
 # ------------------------------------------------------------------ one block
-@njit(cache=True, nogil=True, fastmath=FAST)
-def settle(n, slope, gram, alpha, limit, steps):
-    # pairwise steps on max slope.d - 1/2 d'Gd with alpha + d >= 0 and sum <= limit; gold has the
-    # slope 0 and no products. Returns what was gained.
-    total, gained = 0.0, 0.0
-    for k in range(n):
-        total += alpha[k]
-    for _ in range(steps):
-        up, down, high, low = -1, -1, 0.0, np.inf  # -1: gold
-        for k in range(n):
-            if slope[k] > high:
-                up, high = k, slope[k]
-            if alpha[k] > 0.0 and slope[k] < low:
-                down, low = k, slope[k]
-        if total < limit and low > 0.0:
-            down, low = -1, 0.0
-        if high - low <= 1e-13:
-            break
-        square, room = 0.0, limit - total
-        if up >= 0:
-            square += gram[up, up]
-        if down >= 0:
-            square += gram[down, down]
-            room = alpha[down]
-            if up >= 0:
-                square -= 2.0 * gram[up, down]
-        step = min((high - low) / max(square, 1e-300), room)
-        gained += step * (high - low) - 0.5 * step * step * square
-        if up >= 0:
-            alpha[up] += step
-            total += step
-            for k in range(n):
-                slope[k] -= step * gram[up, k]
-        if down >= 0:
-            alpha[down] = 0.0 if step == alpha[down] else alpha[down] - step
-            total -= step
-            for k in range(n):
-                slope[k] += step * gram[down, k]
-    return gained
-
-
 @njit(cache=True, nogil=True, fastmath=FAST)
 def shares(first, n, count, gold, planes, alpha, out):
     # out[t, k]: what multipliers put on label k of row t
@@ -154,11 +111,7 @@ def settled(
     indices, data, share, W, S,
 ):  # fmt: skip
     # settle a block and move the weights with it; what was gained
-    for m in range(count):
-        change[m] = alpha[m]
-    gained = settle(count, slope, gram, alpha, limit, steps)
-    for m in range(count):
-        change[m] = alpha[m] - change[m]
+    gained = settle(count, slope, gram, alpha, limit, steps, change)
     none = indices[:0]
     move(
         first, n, count, gold, planes, change, bounded, indptr, indices, data, none, share, W, S
@@ -266,9 +219,7 @@ def cheap_epochs(
     leaves = np.empty(long, np.bool_)
     gap, average, everyone, visits, gained, weight = 0.0, 0.0, True, 0, 0.0, 1.0
     for _ in range(epochs):
-        for o in range(len(active) - 1, 0, -1):
-            r = np.random.randint(0, o + 1)
-            active[o], active[r] = active[r], active[o]
+        shuffle(active)
         if everyone:
             gap = 0.0
         for i in active:
@@ -289,11 +240,7 @@ def cheap_epochs(
                     for k in range(K):
                         unary[t, k] += own[first + t] * share[t, k]
             slopes_of(first, n, c, right, planes, unary, S, bounded, loss[i], slope)
-            used, top = 0.0, 0.0
-            for m in range(c):
-                used += alpha[i, m] * slope[m]
-                top = max(top, slope[m])
-            here = limit[i] * top - used
+            here = gap_of(c, slope, alpha[i], limit[i])
             gaps[i] = here
             if everyone:
                 gap += here
@@ -303,9 +250,7 @@ def cheap_epochs(
                     steps, bounded, indptr, indices, data, share, W, S,
                 )  # fmt: skip
         weight = 1.0 / (1.0 + fade / weight)
-        for i in active:
-            for m in range(count[i]):
-                mean[i, m] += weight * (alpha[i, m] - mean[i, m])
+        follow(weight, active, count, alpha, mean)
         if everyone and gap <= goal:
             break
         average = gap / max(len(active), 1)

@@ -12,10 +12,9 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from structopt.methods.block_ascent.block_kernels import REST, shuffle
 from structopt.methods.labels_kernels import FAST, score_row
 
-REST = 1e-14
-"""Share of the limit up to which a gap is rounding."""
 NEW = 3
 """Classes that a row takes up at most in one pass. At first all are violated: without a bound, 80
 classes of drawn rows take twice the time; 2 to 4 hardly differ."""
@@ -164,9 +163,7 @@ def cheap_epochs(
     for _ in range(epochs):
         if everyone:
             gap = 0.0
-            for o in range(n_active - 1, 0, -1):
-                r = np.random.randint(0, o + 1)
-                active[o], active[r] = active[r], active[o]
+            shuffle(active[:n_active])
         o = 0
         while o < n_active:
             i = active[o]

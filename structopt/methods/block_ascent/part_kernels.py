@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from structopt.methods.block_ascent.chain_kernels import REST, settle
+from structopt.methods.block_ascent.block_kernels import REST, follow, gap_of, settle, shuffle
 from structopt.methods.frank_wolfe.kernels import slot_of
 from structopt.methods.labels_kernels import FAST
 
@@ -173,11 +173,7 @@ def settled(
     weights, slope, change,
 ):  # fmt: skip
     # settle a block and move the weights with it; what was gained
-    for m in range(count):
-        change[m] = alpha[i, m]
-    gained = settle(count, slope, gram[i], alpha[i], limit[i], steps)
-    for m in range(count):
-        change[m] = alpha[i, m] - change[m]
+    gained = settle(count, slope, gram[i], alpha[i], limit[i], steps, change)
     for h in range(first[i], first[i] + size[i]):
         step = 0.0
         for m in range(count):
@@ -270,9 +266,7 @@ def cheap_epochs(
     slope, change = np.empty(coef.shape[1]), np.empty(coef.shape[1])
     gap, average, everyone, visits, gained, weight = 0.0, 0.0, True, 0, 0.0, 1.0
     for _ in range(epochs):
-        for o in range(len(active) - 1, 0, -1):
-            r = np.random.randint(0, o + 1)
-            active[o], active[r] = active[r], active[o]
+        shuffle(active)
         if everyone:
             gap = 0.0
         for i in active:
@@ -284,11 +278,7 @@ def cheap_epochs(
                 i, c, first, size, source, offset, coef, loss, indptr, indices, data, weights,
                 slope,
             )  # fmt: skip
-            spent, top = 0.0, 0.0
-            for m in range(c):
-                spent += alpha[i, m] * slope[m]
-                top = max(top, slope[m])
-            here = limit[i] * top - spent
+            here = gap_of(c, slope, alpha[i], limit[i])
             gaps[i] = here
             if everyone:
                 gap += here
@@ -298,9 +288,7 @@ def cheap_epochs(
                     indices, data, weights, slope, change,
                 )  # fmt: skip
         weight = 1.0 / (1.0 + fade / weight)
-        for i in active:
-            for m in range(count[i]):
-                mean[i, m] += weight * (alpha[i, m] - mean[i, m])
+        follow(weight, active, count, alpha, mean)
         if everyone and gap <= goal:
             break
         average = gap / max(len(active), 1)

@@ -7,9 +7,8 @@ the first sequence, of those left out of the second, and of opening a gap in eit
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -25,8 +24,9 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, decoders, forget
+from structopt.structures.base.shard import Answers, decoders
 from structopt.structures.lattice.inputs import Paths
+from structopt.structures.lattice.paths_shard import PathsShard
 from structopt.structures.losses.part_costs import PartCosts
 
 
@@ -39,7 +39,7 @@ class Scores(NamedTuple):
     opens: Floats
 
 
-class AlignmentPathShard(Shard):
+class AlignmentPathShard(PathsShard):
     """Stacked pairs of sequences with gold alignments.
 
     Parameters
@@ -93,10 +93,7 @@ class AlignmentPathShard(Shard):
         if oracle in (best_other, other_augmented):
             costs = () if oracle is best_other else self._costs
             two, _ = self._found(scores, 2, *costs)  # there are always two: a match, and none
-            mine = Paths(self.gold_ptr, self.gold)
-            pairs = ((two.of(2 * i), two.of(2 * i + 1)) for i in range(self.n_examples))
-            other = [b if np.array_equal(a, mine.of(i)) else a for i, (a, b) in enumerate(pairs)]
-            return self._compared(scores, Paths.stacked(other))
+            return self._compared(scores, self._other(two))
         raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
@@ -146,21 +143,6 @@ class AlignmentPathShard(Shard):
     def n_scores(self) -> int:
         """How many matches are possible."""
         return int(self.pair_ends[-1])
-
-    def joined(self, outputs: Sequence[Any], edges: Ints) -> Paths:
-        """Return the alignments of runs: matches are numbered pair by pair."""
-        return Paths.joined(outputs)
-
-    @property
-    def anchor(self) -> Paths:
-        """The gold alignments."""
-        return Paths(self.gold_ptr, self.gold)
-
-    def anchored(self, outputs: Any) -> Self:
-        """Return the same pairs with delta measured from other alignments; losses stay."""
-        moved = forget(copy.copy(self))
-        moved.gold_ptr, moved.gold = outputs
-        return moved
 
     def directions(self, outputs: Any, which: Ints) -> Directions:
         """Return delta of the pairs ``which``: the operations in which they differ from gold."""

@@ -8,9 +8,8 @@ a rule. Outputs are :class:`~structopt.structures.lattice.inputs.Paths` of nodes
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple, Self
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -26,13 +25,14 @@ from structopt.structures.base.oracles import (
     worst,
 )
 from structopt.structures.base.parts import Directions
-from structopt.structures.base.shard import Answers, Shard, decoders, forget
+from structopt.structures.base.shard import Answers, decoders
 from structopt.structures.grammar import kernels, marginals
 from structopt.structures.grammar.given import HeldSpans, Staged
 from structopt.structures.grammar.inputs import Sentences
 from structopt.structures.grammar.rules import Productions
 from structopt.structures.lattice.inputs import Paths
 from structopt.structures.lattice.kernels import differing_edges
+from structopt.structures.lattice.paths_shard import PathsShard
 from structopt.structures.losses.part_costs import PartCosts
 
 
@@ -89,7 +89,7 @@ class Layout(NamedTuple):
         return place
 
 
-class GrammarShard(Shard):
+class GrammarShard(PathsShard):
     """Stacked sentences with gold trees.
 
     Parameters
@@ -139,10 +139,7 @@ class GrammarShard(Shard):
             return self._compared(scores, self._trees(_negated(scores), 1))
         if oracle in (best_other, other_augmented):
             two = self._trees(scores, 2, *(() if oracle is best_other else (costs,)))
-            pairs = [(two.of(2 * i), two.of(2 * i + 1)) for i in range(self.n_examples)]
-            mine = Paths(self.gold_ptr, self.gold)
-            other = [b if np.array_equal(a, mine.of(i)) else a for i, (a, b) in enumerate(pairs)]
-            return self._compared(scores, Paths.stacked(other))
+            return self._compared(scores, self._other(two))
         raise self._unknown(oracle)
 
     def argmax(self, weights: Floats) -> Answers:
@@ -176,22 +173,6 @@ class GrammarShard(Shard):
         """How many symbols of spans a chart holds, over all sentences."""
         lengths = np.diff(self.offsets)
         return int(lengths @ (lengths + 1)) // 2 * len(self.made.symbols)
-
-    def joined(self, outputs: Sequence[Any], edges: Ints) -> Paths:
-        """Return the trees of runs: nodes are numbered sentence by sentence."""
-        return Paths.joined(outputs)
-
-    # ------------------------------------------------------------------ outer loops
-    @property
-    def anchor(self) -> Paths:
-        """The gold trees."""
-        return Paths(self.gold_ptr, self.gold)
-
-    def anchored(self, outputs: Any) -> Self:
-        """Return the same sentences with delta measured from other trees; losses stay."""
-        moved = forget(copy.copy(self))
-        moved.gold_ptr, moved.gold = outputs
-        return moved
 
     # ------------------------------------------------------------------ directions
     def directions(self, outputs: Any, which: Ints) -> Directions:

@@ -143,6 +143,7 @@ class Method(ABC):
         given = limits.pop("limits", Limits())
         self.limits: Limits = replace(given, **limits)  # type: ignore[misc]
         self.structure, self.data = structure, data
+        self._sample = data.sample()
         self._traffic = data.traffic  # by the end of the last round
         self.history: list[Round] = []
         self._weights: Floats = np.zeros(data.n_features)
@@ -185,8 +186,20 @@ class Method(ABC):
             record = self.step()
             self._told = self._told_to_stop(record)
             yield record
+        self._check_data()
         if self._status == "optimal":
             probe(self.data, {family.oracle.base for family in self.master.families}, self._weights)
+
+    def _check_data(self) -> None:
+        """Refuse bounds that belong to data which are no longer there."""
+        if self.data.sample() != self._sample:
+            raise CertificateError(
+                "The training data changed during the run, so nothing is proven: X (whose memory "
+                "is used as it is, where that can be) and sample_weight must stay as they are "
+                "until fit returns, and joint_features must give the same each time.",
+                primal=self._primal,
+                dual=self._dual,
+            )
 
     def _ended(self) -> bool:
         """Return whether no round is to come, and remember why."""

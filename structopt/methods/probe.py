@@ -16,7 +16,7 @@ import numpy as np
 from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.errors import OracleError, StructoptError
-from structopt.structures.base.example_shard import ExampleShard, as_row, failed
+from structopt.structures.base.example_shard import ExampleShard, as_row, failed, kept
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -91,11 +91,11 @@ def beaten(
     """Yield answers at the weights tried that other answers, or ``more`` outputs, beat."""
     # gold itself, unless it is known in part only
     right = Known.of(structure, x, gold, structure.complete(x, trials[0], gold))
-    answers = [structure.answer(oracle, x, gold, w) for w in trials]
+    answers = [kept(structure.answer(oracle, x, gold, w)) for w in trials]
     plain = []
     if "argmax" in structure.abilities():
         backwards = [] if len(structure.nonnegative_weights()) else [-trials[1], -trials[-2]]
-        plain = [structure.argmax(x, w) for w in (trials[1], trials[-2], *backwards)]
+        plain = [kept(structure.argmax(x, w)) for w in (trials[1], trials[-2], *backwards)]
     outputs = [y for y in (*answers, *plain, *more) if y is not None]
     known = [Known.of(structure, x, gold, y) for y in outputs]
     known = [k for k in known if k.loss > 0] if oracle in OTHERS else [right, *known]

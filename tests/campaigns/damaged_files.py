@@ -213,8 +213,11 @@ KINDS = {"models": models, "checkpoints": checkpoints, "comparisons": comparison
 SHARES = {"models": 0.45, "checkpoints": 0.05, "comparisons": 0.1, "data": 0.4}
 
 
-def outcome(data, read, path, *, measured):
-    """Read a damaged file; return what happened, and whether that is a finding."""
+def outcome(data, read, path, *, measured, again=False):
+    """Read a damaged file; return what happened, and whether that is a finding.
+
+    One that takes much memory is read again: the first reading may have loaded compiled code.
+    """
     path.write_bytes(data)
     if measured:
         tracemalloc.start()
@@ -239,6 +242,8 @@ def outcome(data, read, path, *, measured):
             MODELS if model else PACKED if packed else PROGRAMMES if programme else (0, MEMORY)
         )
         if taken > FLOOR + more + factor * len(data):
+            if not again:
+                return outcome(data, read, path, measured=True, again=True)
             return f"{taken:,} bytes of memory for a file of {len(data):,}", True
     return said, bad
 

@@ -16,6 +16,9 @@ from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import UNIT, Directions
 from structopt.structures.base.shard import Answers, Shard
 
+_SAMPLED = 8
+"""Examples that are looked at again at the end of a run."""
+
 
 class ExampleShard(Shard):
     """Examples of any structure, asked one at a time through its per-example methods."""
@@ -75,7 +78,7 @@ class ExampleShard(Shard):
                         check_given(y, self.structure, method, self.start + i)
                 for r, y in enumerate(answers[:k]):
                     if y is not None:
-                        outputs[r][i] = y = self.structure.beside(gold, y)
+                        outputs[r][i] = y = kept(self.structure.beside(gold, y))
                         loss[r, i] = self.structure.loss(gold, y)
                         score[r, i] = float((self._delta(i, y) @ weights)[0])
             except (StructoptError, KeyboardInterrupt):
@@ -128,6 +131,11 @@ class ExampleShard(Shard):
             row = as_row(self.structure.joint_features(x, y))
             yield from (row.data, row.indices)
 
+    def sample(self) -> Iterator[Any]:
+        """Yield the features of a few gold outputs."""
+        for i in range(0, self.n_examples, max(1, self.n_examples // _SAMPLED)):
+            yield as_row(self.structure.joint_features(self.X[i], self.reference[i])).data
+
     def _delta(self, i: int, y: Any) -> Any:
         features, good = self.structure.joint_features, self.reference[i]
         return sp.csr_array(as_row(features(self.X[i], good)) - as_row(features(self.X[i], y)))
@@ -140,6 +148,11 @@ def failed(structure: Any, question: str, example: int, error: Exception) -> Ora
         f"{type(error).__name__}: {error}",
         example=example,
     )
+
+
+def kept(y: Any) -> Any:
+    """Return an output that stays as it is: an argmax may fill one list anew for each example."""
+    return copy.deepcopy(y) if isinstance(y, list | np.ndarray | dict | set) else y
 
 
 def check_given(y: Any, structure: Any, method: str, example: int) -> None:

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.arrays import Floats, Ints, base_matrix
+from structopt.arrays import Floats, Ints, base_matrix, strided
 from structopt.structures.base.parts_kernels import part_scores, sparse_scores
 
 MAX_DENSITY = 1 / 3
@@ -184,6 +184,10 @@ class InputRows:
             return np.asarray(part_scores(*rows, np.array(weights), 1))
         turn = _turned if self.turned is None else self.turned.columns
         return np.asarray(sparse_scores(*rows, turn(weights, n_labels)))
+
+    def sample(self) -> Any:
+        """Return a few of the numbers that scores are made of."""
+        return strided(self._rows[2] if self._dense is None else self._dense)
 
     def _wide(self) -> bool:
         """Return whether few of the columns occur."""

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 
-from structopt.arrays import Floats, Ints
+from structopt.arrays import Floats, Ints, strided
 from structopt.errors import IncompatibleError, InfeasibleError
 from structopt.structures.base.expectations import Expected
 from structopt.structures.base.label_problem import LabelProblem
@@ -258,6 +258,12 @@ class Shard(ABC):
         yield from (self.base.data, self.base.indices, self.base.indptr)
         if self.gold is not None:
             yield np.asarray(self.gold)
+
+    def sample(self) -> Iterator[Any]:
+        """Yield a few numbers of what is held, which may be the user's own memory."""
+        yield strided(self.base.data)
+        if self.inputs_in is not None:
+            yield getattr(self, self.inputs_in).sample()
 
 
 def asked(shard: Shard, oracle: Oracle, weights: Floats) -> Answers:

@@ -30,7 +30,13 @@ from structopt.arrays import Floats, Ints, count
 from structopt.errors import IncompatibleError, InvalidInputError, StructoptError
 from structopt.parameters import Parameters
 from structopt.structures.base.costed import plain
-from structopt.structures.base.example_shard import ExampleShard, as_row, check_given, failed
+from structopt.structures.base.example_shard import (
+    ExampleShard,
+    as_row,
+    check_given,
+    failed,
+    kept,
+)
 from structopt.structures.base.oracles import (
     Oracle,
     best_other,
@@ -231,7 +237,7 @@ class Structure(Parameters):
         """
         X = sp.csr_array(X) if sp.issparse(X) else X
         if given is None:
-            found = [self.argmax(x, weights) for x in (X if count(X) else ())]
+            found = [kept(self.argmax(x, weights)) for x in (X if count(X) else ())]
         else:
             check_lengths(X, given)
             if type(self).complete is Structure.complete:

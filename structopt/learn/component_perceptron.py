@@ -13,6 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 
+from structopt.learn.component_kernels import cycle
+
 
 class ComponentPerceptron(BaseEstimator):  # type: ignore[misc]
     """A multiclass perceptron over components, in the order in which they are given.
@@ -47,17 +49,12 @@ class ComponentPerceptron(BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: Any, y: Any) -> Self:
         """Cycle through the components until none is wrong."""
-        rows = np.asarray(X.todense() if sp.issparse(X) else X, dtype=np.float64)
+        dense = X.todense() if sp.issparse(X) else X
+        rows = np.ascontiguousarray(dense, dtype=np.float64)
         self.classes_, gold = np.unique(np.asarray(y), return_inverse=True)
         self.coef_ = alpha = np.zeros((len(self.classes_), rows.shape[1]))
-        for cycle in range(1, self.max_iter + 1):
-            self.n_iter_, mistakes = cycle, 0
-            for phi, right in zip(rows, gold.tolist(), strict=True):
-                said = int(np.argmax(alpha @ phi))
-                if said != right:
-                    alpha[right] += phi
-                    alpha[said] -= phi
-                    mistakes += 1
-            if not mistakes:
+        for done in range(1, self.max_iter + 1):
+            self.n_iter_ = done
+            if not cycle(rows, gold, alpha):
                 break
         return self

@@ -207,6 +207,10 @@ class OneByOne(Perceptron):
         self._plain = self._walk = self._found = None
         return Online._declare(self)
 
+    def _begin(self):
+        super()._begin()
+        self._vectors = None
+
 
 @pytest.mark.parametrize("average", [True, False])
 @pytest.mark.parametrize("formulation", [so.M3N(C=0.3), so.L1M3N()])
@@ -239,6 +243,34 @@ def test_forbidden_steps_stay_out_of_a_compiled_epoch():
         run.solve()
     assert np.any(runs[0].current)
     np.testing.assert_allclose(runs[0].current, runs[1].current, atol=1e-12)
+
+
+@pytest.mark.parametrize("average", [True, False])
+@pytest.mark.parametrize("loss", [None, so.losses.Confusion([[0.0, 2.0], [0.5, 0.0]])])
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_a_compiled_epoch_of_label_vectors_is_the_visits_one_by_one(tied, loss, average, n_jobs):
+    data = so.datasets.make_constrained_labels(40, n_inputs=4, kappa=0.5, seed=1)
+    structure = so.LabelVector(data.legal if tied else None, loss=loss).fitted(data.X, data.Y)
+    weight = np.random.default_rng(0).integers(0, 3, size=40).astype(float)
+    options = {"sample_weight": weight, "average": average, "max_iter": 4, "n_jobs": n_jobs}
+    compiled, plain = (
+        run_of(m, structure, data.X, data.Y, **options) for m in (Perceptron, OneByOne)
+    )
+    assert compiled._vectors is not None
+    assert plain._vectors is None
+    for ours, theirs in zip(compiled, plain, strict=True):
+        assert (ours.violation, ours.nonzeros) == (theirs.violation, theirs.nonzeros)
+        np.testing.assert_allclose(ours.weights, theirs.weights, atol=1e-12)
+    assert np.any(compiled.current)
+    assert compiled.visits == plain.visits
+    np.testing.assert_array_equal(compiled.current, plain.current)
+
+
+def test_label_vectors_of_a_beam_are_asked_one_by_one():
+    data = so.datasets.make_constrained_labels(10, n_inputs=3, kappa=0.5, seed=1)
+    structure = so.BeamSearch(data.legal, width=1).fitted(data.X, data.Y)
+    assert run_of(Perceptron, structure, data.X, data.Y)._vectors is None
 
 
 # ---------------------------------------------------------------------- MIRA by hand

@@ -22,6 +22,7 @@ from structopt.master.plain import PlainForm, plain_form
 from structopt.methods.labels import LabelWeights
 from structopt.methods.method import Iterate
 from structopt.methods.online.base import Deltas, Online, Passed
+from structopt.methods.online.vectors import VectorWalk
 from structopt.methods.online.walk import LabelWalk
 from structopt.methods.state import State
 from structopt.parameters import Positive, Seed
@@ -40,9 +41,9 @@ class Perceptron(Online):
         \quad\text{if } \ell_i(\hat y) > 0
 
     with the sample weight s_i. For labels of rows (`Multiclass`, `Chain`) an epoch is one compiled
-    call over the columns that occur; other structures are asked example by example. The formulation
-    is not minimised; its objective at the model is reported (see
-    :class:`~structopt.methods.online.base.Online`).
+    call over the columns that occur, and one for vectors of labels (`LabelVector`); other
+    structures are asked example by example. The formulation is not minimised; its objective at the
+    model is reported (see :class:`~structopt.methods.online.base.Online`).
 
     Parameters
     ----------
@@ -110,10 +111,13 @@ class Perceptron(Online):
         return super()._declare()
 
     def _begin(self) -> None:
-        if self._walk is None:
-            super()._begin()
-        else:
+        self._vectors: VectorWalk | None = None
+        if self._walk is not None:
             self._walk.begin(self.average)
+            return
+        super()._begin()
+        if not len(self.structure.nonnegative_weights()):
+            self._vectors = VectorWalk.of(self.data)
 
     def _recognised(self) -> HingeForm | None:
         return super()._recognised() if self._plain is None else None
@@ -142,10 +146,15 @@ class Perceptron(Online):
         return self._walk.labels.widened(self._walk.model(self.visits))
 
     def _epoch(self) -> tuple[int, float]:
-        if self._walk is None:
+        if self._walk is None and self._vectors is None:
             return super()._epoch()
-        order, rate = self._random.permutation(self._present), self.data.sample_weight
-        mistakes = self._walk.epoch(order, self.learning_rate * rate, self.visits)
+        order = self._random.permutation(self._present)
+        rate = self.learning_rate * self.data.sample_weight
+        if self._walk is not None:
+            mistakes = self._walk.epoch(order, rate, self.visits)
+        else:
+            assert self._vectors is not None, "one of the two"
+            mistakes = self._vectors.epoch(order, rate, self.visits, self._w, self._late)
         self.visits += len(order)
         return mistakes, 0.0
 

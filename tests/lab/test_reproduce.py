@@ -53,7 +53,7 @@ class Toy(Experiment):
 @pytest.fixture
 def toy(monkeypatch):
     experiment = Toy()
-    entry = catalogue.Entry("toy-table-1", "Nobody (1900)", "Table 1", "Toys")
+    entry = catalogue.Entry("toy-table-1", "Nobody (1900)", "Table 1", "Toys", (0.5, 90))
     monkeypatch.setattr(catalogue, "CATALOGUE", (*catalogue.CATALOGUE, entry))
     monkeypatch.setattr(command, "CATALOGUE", catalogue.CATALOGUE)
     found, has = catalogue.experiment_of, catalogue.implemented
@@ -145,11 +145,14 @@ def test_command(toy, tmp_path, capsys, monkeypatch):
     out = ["--out", str(tmp_path / "out")]
     assert cli.main(["reproduce", "--list", *out]) == 0
     listed = capsys.readouterr().out
-    assert "[needs data at STRUCTOPT_DATA/toy/numbers.txt.gz]" in listed
+    assert (
+        "[needs data at STRUCTOPT_DATA/toy/numbers.txt.gz; in full about 90 CPU minutes]" in listed
+    )
     assert "[an illustration, nothing to run]" in listed
     assert cli.main(["reproduce", "toy-table-1", *out]) == 0
     shown = capsys.readouterr()
     assert "0.5 ± 0.71" in shown.out
+    assert "toy-table-1: about 0.5 CPU minutes in all" in shown.err
     assert "4 of 4 cells" in shown.err
     assert cli.main(["reproduce", "--list", *out]) == 0
     assert "[small run done; needs data" in capsys.readouterr().out
@@ -161,6 +164,12 @@ def test_command(toy, tmp_path, capsys, monkeypatch):
     capsys.readouterr()
     assert cli.main(["reproduce", "--list", *out]) == 0
     assert "[full run done]" in capsys.readouterr().out
+
+
+def test_every_experiment_tells_its_time_beforehand():
+    for entry in catalogue.CATALOGUE:
+        assert catalogue.implemented(entry) == (entry.minutes is not None), entry.name
+        assert entry.minutes is None or 0 < entry.minutes[0] <= entry.minutes[1], entry.name
 
 
 def test_bad_names_and_missing_parts(toy, tmp_path, capsys, monkeypatch):
@@ -321,6 +330,20 @@ def test_chosen_on_validation_data_and_the_other_way_round():
     assert found["svm"] == (8.0 + 4.0) / 2
     assert found["rmm"] == (6.0 + 6.0) / 2
     assert (found["svm_C"], found["rmm_C"], found["rmm_fraction"]) == (10.0, 10.0, 0.5)
+
+
+def test_algorithm_1_as_printed_comes_near_the_optimum():
+    X, y = datasets.make_classes(10, seed=0)
+    found = relative_margins.as_printed(
+        Multiclass(), X, y, lambda structure, weights: (0.0, 7.0), C=10.0, fraction=0.6, tol=1e-3
+    )
+    printed, ours = found[relative_margins.PRINTED], found[relative_margins.OURS]
+    assert ours["gap"] <= 0.1
+    assert printed["gap"] < 10  # within C (eps + eps_B) = 0.2
+    assert printed["error"] == ours["error"] == 7.0
+    numbers = relative_margins.printed_numbers("all", [{"printed": found}])
+    assert {n.label.partition(", ")[2] for n in numbers} == set(found)
+    assert relative_margins.printed_numbers("all", []) == []
 
 
 def test_an_interrupted_model_is_no_result(in_a_terminal, tmp_path):

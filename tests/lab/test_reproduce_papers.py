@@ -28,7 +28,7 @@ from structopt.lab.reproduce.l1_m3n import figure_5 as l1_m3n_figure_5
 from structopt.lab.reproduce.l1_m3n import figure_6 as l1_m3n_figure_6
 from structopt.lab.reproduce.l1_m3n import figure_7 as l1_m3n_figure_7
 from structopt.lab.reproduce.l1_m3n import section_5 as l1_m3n_section_5
-from structopt.lab.reproduce.l1_m3n import sparse_models
+from structopt.lab.reproduce.l1_m3n import sparse_models, three_algorithms
 from structopt.lab.reproduce.l1_m3n import table_1 as l1_m3n_table_1
 from structopt.lab.reproduce.saddle_m3n import alignments as saddle_m3n_alignments
 from structopt.lab.reproduce.saddle_m3n import curves as saddle_m3n_curves
@@ -83,6 +83,7 @@ def test_synthetic_labels_show_what_inference_is_worth():
     ]
     rows, _ = shown(constrained_figure_2.experiment, cells)
     assert rows[0]["L+I"] >= rows[0]["LO"] > 90
+    assert rows[0]["L+I, component by component"] == pytest.approx(rows[0]["L+I"], abs=5)
     assert rows[1]["IBT"] > rows[1]["L+I"] + 5
     assert "[400]" in constrained_figure_2.experiment.remarks(rows)[2]
 
@@ -191,6 +192,32 @@ def test_average_weights():
     assert numbers["M3N", "nonzero"].value == numbers["LapM3N", "nonzero"].value == 200
     for model in ("L1-M3N", "L1-CRF"):
         assert numbers[model, "nonzero"].value < 100
+
+
+def test_three_algorithms_as_printed():
+    """Algorithm 1 ends near the optimum, 2 after its T steps, 3 after fifteen M3Ns."""
+    cells = [
+        {"algorithm": algorithm, "value": value, "fold": 0, "sequences": 40}
+        for algorithm, value in (
+            ("sub-gradient, as printed", 0.5), ("cutting plane, as printed", 0.7),
+            ("cutting plane", 0.7), ("EM, as printed", 7000.0),
+        )
+    ]  # fmt: skip
+    rows, numbers = shown(l1_m3n_figure_5.experiment, cells)
+    assert rows[0]["rounds"] == three_algorithms.STEPS
+    assert rows[1]["objective"] == pytest.approx(rows[2]["objective"], rel=2e-2)
+    assert rows[3]["rounds"] >= 15
+    assert ("EM, as printed, lambda 7000", "error %") in numbers
+    counts = {(n.label, n.metric): n for n in l1_m3n_table_1.experiment.numbers(rows)}
+    assert counts["EM, as printed, lambda 7000", "irrelevant"].paper == 18
+
+
+def test_which_algorithms_are_run_as_printed():
+    """The cutting planes of the letters took the paper 20 hours: not as printed."""
+    for module, many in ((l1_m3n_figure_5, 3), (l1_m3n_figure_6, 2)):
+        names = {cell["algorithm"] for cell in module.experiment.cells(True)}
+        assert sum(name.endswith(", as printed") for name in names) == many
+        assert {name.partition(",")[0] for name in names} == set(three_algorithms.AXIS)
 
 
 def test_three_algorithms_and_their_zeros():

@@ -33,42 +33,123 @@ CONSTRAINED = "Punyakanok, Roth, Yih and Zimak (2005)"
 
 @dataclass(frozen=True)
 class Entry:
-    """One table or figure; ``illustration`` marks drawings that no experiment is behind."""
+    """One table or figure.
+
+    Attributes
+    ----------
+    name, paper, item, what : str
+    minutes : (float, float) or None
+        About how many CPU minutes the small and the full setting take: measured on one core of
+        2026 where the whole was run, else put together from single cells.
+    illustration : bool
+        Whether it is a drawing that no experiment is behind.
+    """
 
     name: str
     paper: str
     item: str
     what: str
+    minutes: tuple[float, float] | None = None
     illustration: bool = False
+
+    def time(self, setting: Setting) -> str:
+        """Return in words how long a setting takes, nothing where nobody knows.
+
+        >>> entry_of("lp-struct-figure-1").time("full")
+        'about 0.1 CPU minutes'
+        """
+        if self.minutes is None:
+            return ""
+        return f"about {self.minutes[setting == 'full']:g} CPU minutes"
 
 
 CATALOGUE = (
-    Entry("lp-struct-table-1", LP_STRUCT, "Table 1", "Tagging MEDLINE: error, CPU time, rounds"),
-    Entry("lp-struct-table-2", LP_STRUCT, "Table 2", "Translation: BLEU and NIST of LP (7), (8)"),
-    Entry("lp-struct-section-5", LP_STRUCT, "Section 5.2", "Translation: a decoder in the loop"),
-    Entry("lp-struct-figure-1", LP_STRUCT, "Figure 1", "Extragradient: spirals of the objectives"),
-    Entry("lp-struct-figure-2", LP_STRUCT, "Figure 2", "Tagging: CPU time against rounds"),
-    Entry("struct-rmm-table-1", STRUCT_RMM, "Table 1", "Named entities and parts of speech"),
-    Entry("struct-rmm-table-2", STRUCT_RMM, "Table 2", "Digits with polynomial kernels"),
-    Entry("struct-rmm-figure-1", STRUCT_RMM, "Figure 1", "Scaled clouds: margin and spread"),
-    Entry("l1-m3n-table-1", L1_M3N, "Table 1", "Nonzero weights against constants"),
-    Entry("l1-m3n-figure-1", L1_M3N, "Figure 1", "Projections on two balls"),
-    Entry("l1-m3n-figure-2", L1_M3N, "Figure 2", "Synthetic chains: error against data"),
-    Entry("l1-m3n-figure-3", L1_M3N, "Figure 3", "Synthetic chains: average weights"),
-    Entry("l1-m3n-figure-4", L1_M3N, "Figure 4", "Handwritten words: error of six models"),
-    Entry("l1-m3n-figure-5", L1_M3N, "Figure 5", "Synthetic chains: three algorithms"),
-    Entry("l1-m3n-figure-6", L1_M3N, "Figure 6", "Handwritten words: two algorithms"),
-    Entry("l1-m3n-figure-7", L1_M3N, "Figure 7", "Web records: F1 and accuracy against data"),
-    Entry("l1-m3n-section-5", L1_M3N, "Section 5.1", "Synthetic chains, independent inputs"),
+    Entry(
+        "lp-struct-table-1",
+        LP_STRUCT,
+        "Table 1",
+        "Tagging MEDLINE: error, CPU time, rounds",
+        (2, 60),
+    ),
+    Entry(
+        "lp-struct-table-2",
+        LP_STRUCT,
+        "Table 2",
+        "Translation: BLEU and NIST of LP (7), (8)",
+        (0.5, 2),
+    ),
+    Entry(
+        "lp-struct-section-5",
+        LP_STRUCT,
+        "Section 5.2",
+        "Translation: a decoder in the loop",
+        (0.5, 6),
+    ),
+    Entry(
+        "lp-struct-figure-1",
+        LP_STRUCT,
+        "Figure 1",
+        "Extragradient: spirals of the objectives",
+        (0.1, 0.1),
+    ),
+    Entry("lp-struct-figure-2", LP_STRUCT, "Figure 2", "Tagging: CPU time against rounds", (2, 18)),
+    Entry(
+        "struct-rmm-table-1", STRUCT_RMM, "Table 1", "Named entities and parts of speech", (3, 120)
+    ),
+    Entry("struct-rmm-table-2", STRUCT_RMM, "Table 2", "Digits with polynomial kernels", (2, 50)),
+    Entry(
+        "struct-rmm-figure-1",
+        STRUCT_RMM,
+        "Figure 1",
+        "Scaled clouds: margin and spread",
+        (0.1, 0.1),
+    ),
+    Entry("l1-m3n-table-1", L1_M3N, "Table 1", "Nonzero weights against constants", (1, 10)),
+    Entry("l1-m3n-figure-1", L1_M3N, "Figure 1", "Projections on two balls", (0.1, 0.1)),
+    Entry("l1-m3n-figure-2", L1_M3N, "Figure 2", "Synthetic chains: error against data", (2, 60)),
+    Entry("l1-m3n-figure-3", L1_M3N, "Figure 3", "Synthetic chains: average weights", (0.5, 1)),
+    Entry("l1-m3n-figure-4", L1_M3N, "Figure 4", "Handwritten words: error of six models", (1, 11)),
+    Entry("l1-m3n-figure-5", L1_M3N, "Figure 5", "Synthetic chains: three algorithms", (1, 10)),
+    Entry("l1-m3n-figure-6", L1_M3N, "Figure 6", "Handwritten words: two algorithms", (1, 6)),
+    Entry(
+        "l1-m3n-figure-7", L1_M3N, "Figure 7", "Web records: F1 and accuracy against data", (3, 70)
+    ),
+    Entry(
+        "l1-m3n-section-5", L1_M3N, "Section 5.1", "Synthetic chains, independent inputs", (0.5, 2)
+    ),
     Entry("saddle-m3n-figure-1", SADDLE_M3N, "Figure 1", "Two applications", illustration=True),
-    Entry("saddle-m3n-figure-2a", SADDLE_M3N, "Figure 2a", "Segmentation: error against rounds"),
-    Entry("saddle-m3n-figure-2b", SADDLE_M3N, "Figure 2b", "Word alignment: error against rounds"),
-    Entry("saddle-m3n-section-4", SADDLE_M3N, "Section 4", "The linear rate, and two baselines"),
+    Entry(
+        "saddle-m3n-figure-2a",
+        SADDLE_M3N,
+        "Figure 2a",
+        "Segmentation: error against rounds",
+        (1, 5),
+    ),
+    Entry(
+        "saddle-m3n-figure-2b",
+        SADDLE_M3N,
+        "Figure 2b",
+        "Word alignment: error against rounds",
+        (1, 4),
+    ),
+    Entry(
+        "saddle-m3n-section-4",
+        SADDLE_M3N,
+        "Section 4",
+        "The linear rate, and two baselines",
+        (0.5, 2),
+    ),
     Entry("constrained-figure-1", CONSTRAINED, "Figure 1", "Two algorithms", illustration=True),
-    Entry("constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT"),
-    Entry("constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features"),
-    Entry("constrained-figure-4", CONSTRAINED, "Figure 4", "Noun phrases against features"),
-    Entry("constrained-figure-5", CONSTRAINED, "Figure 5", "The bounds on the error"),
+    Entry(
+        "constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT", (1, 4)
+    ),
+    Entry(
+        "constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features", (4, 180)
+    ),
+    Entry(
+        "constrained-figure-4", CONSTRAINED, "Figure 4", "Noun phrases against features", (3, 130)
+    ),
+    Entry("constrained-figure-5", CONSTRAINED, "Figure 5", "The bounds on the error", (0.1, 0.1)),
 )
 
 
@@ -149,7 +230,8 @@ def status(entry: Entry, out: str | os.PathLike[str]) -> str:
         parts.append(f"full run {len(full.rows)} of {full.total} cells")
     if lacking := missing_data(experiment):
         parts.append(f"needs data at {VARIABLE}/{lacking[0]}")
-    return "; ".join(parts) or "ready to run"
+    told = "; ".join(parts) or "ready to run"
+    return f"{told}; in full {entry.time('full')}" if entry.minutes else told
 
 
 def _module(name: str) -> str:

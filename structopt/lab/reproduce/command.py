@@ -52,6 +52,11 @@ class Reproduce(arguments.Command):
             raise InvalidInputError(
                 "Which table or figure? `structopt reproduce --list` names them."
             )
+        if time := entry_of(self.name).time("full" if self.full else "small"):
+            Console(stderr=True).print(
+                f"{self.name}: {time} in all; cells that are stored are not run again.",
+                soft_wrap=True, markup=False, highlight=False,
+            )  # fmt: skip
         outcome, table, files = reproduce(
             self.name, full=self.full, out=self.out, command=command, picture=not self.no_picture
         )

@@ -11,7 +11,13 @@ from structopt.lab.harness.study import Row, every, where
 from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.l1_m3n.figure_3 import irrelevant
 from structopt.lab.reproduce.l1_m3n.figure_5 import ROOTS, SCALE, SHARES, L1M3nFigure5
-from structopt.lab.reproduce.l1_m3n.three_algorithms import AXIS, CUTTING, EM, SUBGRADIENT
+from structopt.lab.reproduce.l1_m3n.three_algorithms import (
+    CUTTING,
+    EM,
+    PRINTED,
+    SUBGRADIENT,
+    label_of,
+)
 from structopt.lab.reproduce.number import Number
 
 ZERO = 1e-4
@@ -52,11 +58,12 @@ class L1M3nTable1(L1M3nFigure5):
         found, noise = [], irrelevant()
         for algorithm, value in every(rows, "algorithm", "value"):
             here = where(rows, algorithm=algorithm, value=value)
+            kind = algorithm.partition(PRINTED)[0]
             used = np.abs(np.mean([row["weights"] for row in here], axis=0)) > (
-                ZERO if algorithm == EM else 0.0
+                ZERO if kind == EM else 0.0
             )
-            paper = PAPER[algorithm].get(value, (None, None))
-            label = f"{algorithm}, {AXIS[algorithm]} {value:g}"
+            paper = PAPER[kind].get(value, (None, None))
+            label = label_of(algorithm, value)
             for metric, count, theirs in zip(
                 ("irrelevant", "total"), (used[noise].sum(), used.sum()), paper, strict=True
             ):

@@ -4,6 +4,9 @@ r"""The three algorithms for the L1-M3N, each along the constants of Zhu, Xing a
     cutting plane    1/2 |w|_1 + C/n sum of hinges                against sqrt(C)
     EM               lambda / K |w|_1^2 + C sum of hinges         against lambda, C fixed
 
+Each also as printed: Algorithm 1, an LP after each example until no constraint is violated by more
+than eps; Algorithm 2, T steps of length eta_t; Algorithm 3, 15 M3Ns from tau = 1 with (6).
+
 The paper writes C times the sum, not the mean; but its numbers of nonzero weights are found here
 with the mean, and not at all with the sum.
 """
@@ -29,6 +32,14 @@ from structopt.structures.chain.structure import Chain
 
 SUBGRADIENT, CUTTING, EM = "sub-gradient", "cutting plane", "EM"
 AXIS = {SUBGRADIENT: "sqrt(lambda)", CUTTING: "sqrt(C)", EM: "lambda"}
+PRINTED = ", as printed"
+EPS, STEPS = 1e-3, 200
+"""eps of Algorithm 1 and T of Algorithm 2 (with eta_t = 1 / sqrt(t)): the paper states neither."""
+SAID = (
+    f"As printed: Algorithm 1, an LP after each example, eps = {EPS:g} (one part to train on); "
+    f"Algorithm 2 with eta_t = 1 / sqrt(t) and T = {STEPS}, none of which the paper states; "
+    "Algorithm 3 with its update (6) and T = 15."
+)
 
 
 class ThreeAlgorithms(Experiment):
@@ -44,6 +55,8 @@ class ThreeAlgorithms(Experiment):
     fixed, tol : float
         C of EM, and the relative gap at which all stop.
     labels : sequence
+    printed : tuple of str
+        The algorithms that are run as printed, too.
     """
 
     values: ClassVar[Mapping[str, Sequence[float]]]
@@ -51,6 +64,7 @@ class ThreeAlgorithms(Experiment):
     fixed: ClassVar[float]
     tol: ClassVar[float]
     labels: ClassVar[Sequence[Any]]
+    printed: ClassVar[Sequence[str]] = (SUBGRADIENT, CUTTING, EM)
 
     @abstractmethod
     def part(self, cell: Cell) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
@@ -61,25 +75,32 @@ class ThreeAlgorithms(Experiment):
         return {}
 
     def cells(self, full: bool) -> list[Cell]:
-        """One job an algorithm, constant and part to train on."""
+        """One job an algorithm, constant and part to train on; Algorithm 1 has one part only."""
         return [
-            {"algorithm": algorithm, "value": value, "fold": fold} | self.more(algorithm)
+            {"algorithm": name, "value": value, "fold": fold} | self.more(algorithm)
             for algorithm, values in self.values.items()
+            for name in (algorithm, algorithm + PRINTED)[: 1 + (algorithm in self.printed)]
             for value in values[:: 1 if full else 2]
-            for fold in range(self.folds[full])
+            for fold in range(1 if name == CUTTING + PRINTED else self.folds[full])
         ]
 
     def run(self, cell: Cell) -> dict[str, Any]:
         """Learn by one algorithm at one place of its axis."""
         (train, test), value = self.part(cell), cell["value"]
-        formulation, method = {
-            SUBGRADIENT: (L1BallM3N(radius=value**2), "subgradient"),
-            CUTTING: (L1M3N(C=value**2 / len(train[0])), "cutting-plane"),
-            EM: (AdaptiveM3N(C=cell.get("C", self.fixed), lam=value), "em"),
-        }[cell["algorithm"]]
+        algorithm, printed, _ = cell["algorithm"].partition(PRINTED)
+        formulation, method, own = {
+            SUBGRADIENT: (L1BallM3N(radius=value**2), "subgradient", {"learning_rate": _rate}),
+            CUTTING: (L1M3N(C=value**2 / len(train[0])), "cutting-plane", {"eps": EPS}),
+            EM: (AdaptiveM3N(C=cell.get("C", self.fixed), lam=value), "em", {"update": "paper"}),
+        }[algorithm]
+        if printed and algorithm == CUTTING:
+            method = "working-sets"
         model = StructuredClassifier(
-            Chain(labels=self.labels), formulation, method=method, tol=self.tol, max_iter=2000
-        )
+            Chain(labels=self.labels), formulation, method=method,
+            method_options=own if printed else None,
+            tol=0.0 if printed else self.tol,
+            max_iter=STEPS if printed and algorithm == SUBGRADIENT else 2000,
+        )  # fmt: skip
         seconds = learn(model, *train)
         weights = model.result_.weights
         error = error_percent(model.structure_, weights, *test)
@@ -94,7 +115,7 @@ class ThreeAlgorithms(Experiment):
         found = []
         for algorithm, value in every(rows, "algorithm", "value"):
             here = where(rows, algorithm=algorithm, value=value)
-            label = f"{algorithm}, {AXIS[algorithm]} {value:g}"
+            label = label_of(algorithm, value)
             for key, metric in (("error", "error %"), ("seconds", "CPU s")):
                 values = [row[key] for row in here]
                 found.append(Number(label, metric, mean(values), deviation(values)))
@@ -103,21 +124,33 @@ class ThreeAlgorithms(Experiment):
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:
         """Draw errors above and CPU seconds below, a column each algorithm."""
-        names = every(rows, "algorithm")
+        names = list(dict.fromkeys(row["algorithm"].partition(PRINTED)[0] for row in rows))
         figure.set_size_inches(3.6 * len(names), 5.5)
         grid = figure.subplots(2, len(names), sharey="row", squeeze=False)
         for column, name in enumerate(names):
-            here = where(rows, algorithm=name)
-            places = sorted({row["value"] for row in here})
             for axes, key, text in zip(
                 grid[:, column], ("error", "seconds"), ("error %", "CPU s"), strict=True
             ):
-                values = [[row[key] for row in here if row["value"] == at] for at in places]
-                spreads = [deviation(v) or 0.0 for v in values]
-                axes.errorbar(places, [np.mean(v) for v in values], spreads, color=OKABE_ITO[0],
-                              marker="o", markersize=3, capsize=2)  # fmt: skip
+                for k, line in enumerate((name, name + PRINTED)):
+                    here = where(rows, algorithm=line)
+                    places = sorted({row["value"] for row in here})
+                    values = [[row[key] for row in here if row["value"] == at] for at in places]
+                    spreads = [deviation(v) or 0.0 for v in values]
+                    axes.errorbar(
+                        places, [np.mean(v) for v in values], spreads, label=line,
+                        color=OKABE_ITO[k], marker="o", markersize=3, capsize=2,
+                    )  # fmt: skip
                 axes.set_ylabel(text if column == 0 else "")
                 axes.grid(True, color="0.9")
                 axes.spines[["top", "right"]].set_visible(False)
-            grid[0, column].set_title(name)
+            grid[0, column].legend(frameon=False, fontsize=8)
             grid[1, column].set_xlabel(AXIS[name])
+
+
+def label_of(algorithm: str, value: float) -> str:
+    """Return the label of an algorithm at a place of its axis."""
+    return f"{algorithm}, {AXIS[algorithm.partition(PRINTED)[0]]} {value:g}"
+
+
+def _rate(t: int) -> float:
+    return float(1.0 / t**0.5)

@@ -88,19 +88,15 @@ class ThreeAlgorithms(Experiment):
         """Learn by one algorithm at one place of its axis."""
         (train, test), value = self.part(cell), cell["value"]
         algorithm, printed, _ = cell["algorithm"].partition(PRINTED)
-        formulation, method, own = {
-            SUBGRADIENT: (L1BallM3N(radius=value**2), "subgradient", {"learning_rate": _rate}),
-            CUTTING: (L1M3N(C=value**2 / len(train[0])), "cutting-plane", {"eps": EPS}),
-            EM: (AdaptiveM3N(C=cell.get("C", self.fixed), lam=value), "em", {"update": "paper"}),
+        formulation, method = {
+            SUBGRADIENT: (L1BallM3N(radius=value**2), "subgradient"),
+            CUTTING: (L1M3N(C=value**2 / len(train[0])), "cutting-plane"),
+            EM: (AdaptiveM3N(C=cell.get("C", self.fixed), lam=value), "em"),
         }[algorithm]
-        if printed and algorithm == CUTTING:
-            method = "working-sets"
-        model = StructuredClassifier(
-            Chain(labels=self.labels), formulation, method=method,
-            method_options=own if printed else None,
-            tol=0.0 if printed else self.tol,
-            max_iter=STEPS if printed and algorithm == SUBGRADIENT else 2000,
-        )  # fmt: skip
+        more: dict[str, Any] = {"method": method, "tol": self.tol, "max_iter": 2000}
+        if printed:
+            more |= _AS_PRINTED[algorithm] | {"tol": 0.0}
+        model = StructuredClassifier(Chain(labels=self.labels), formulation, **more)
         seconds = learn(model, *train)
         weights = model.result_.weights
         error = error_percent(model.structure_, weights, *test)
@@ -154,3 +150,10 @@ def label_of(algorithm: str, value: float) -> str:
 
 def _rate(t: int) -> float:
     return float(1.0 / t**0.5)
+
+
+_AS_PRINTED: dict[str, dict[str, Any]] = {
+    SUBGRADIENT: {"method_options": {"learning_rate": _rate}, "max_iter": STEPS},
+    CUTTING: {"method": "working-sets", "method_options": {"eps": EPS}},
+    EM: {"method_options": {"update": "paper"}},
+}

@@ -17,12 +17,15 @@ from structopt.structures.multiclass.structure import Multiclass
 
 KEPT = 4000
 """Points of a curve that are stored, evenly spaced."""
+CERTIFIED = 1e-2
+LONGER = "column generation, eps tightened to a certified 1%"
 
 
 class Spiral(Experiment):
     """The figure: primal against dual objective of the iterates, without and with generation."""
 
     name = "lp-struct-figure-1"
+    version = 2
     differences = (
         "the paper does not say which programme it shows; this one has random points of three "
         "classes. Masters are solved by Algorithm 2 as printed (start at w = 1, slacks raised to "
@@ -69,7 +72,14 @@ class Spiral(Experiment):
             max_iter=cell["steps"], every=1, callback=whole.append,
         )  # fmt: skip
         steps = sum(len(iterates) for iterates in rounds)
+        tight = CuttingPlane(
+            structure, LPStruct(cell["C"]), run.data, tol=CERTIFIED, max_iter=60,
+            backend=ExtragradientBackend(variant="paper"),
+        ).solve()  # fmt: skip
         return {
+            "steps_certified": sum(record.iterations for record in tight.history),
+            "rounds_certified": len(tight.history),
+            "gap_certified": tight.certificate.relative_gap,
             "optimum": exact.solve().certificate.primal,
             "relative_gap": result.certificate.relative_gap,
             "rounds": len(result.history),
@@ -88,6 +98,9 @@ class Spiral(Experiment):
             Number("column generation", "steps", row.get("steps_generated")),
             Number("column generation", "rounds", row.get("rounds")),
             Number("column generation", "certified gap %", None if gap is None else 100.0 * gap),
+            Number(LONGER, "steps", row.get("steps_certified")),
+            Number(LONGER, "rounds", row.get("rounds_certified")),
+            Number(LONGER, "certified gap %", 100.0 * row["gap_certified"] if row else None),
         ]
 
     def draw(self, rows: Sequence[Row], figure: Any) -> None:

@@ -15,6 +15,7 @@ from structopt.lab.harness.measure import CpuLimit, learn, proof
 from structopt.lab.harness.study import Cell, Row
 from structopt.lab.reproduce.experiment import Experiment
 from structopt.lab.reproduce.number import Number, deviation, mean
+from structopt.lab.reproduce.seen_pairs import SeenPairs
 from structopt.lab.reproduce.tagging import draw, error
 from structopt.learn.baselines.crf import CRF
 from structopt.learn.baselines.hmm import HMM
@@ -33,6 +34,8 @@ PAPER = {
     "LP-Struct, proximal": (None, None, None, None),
     "LP-Struct, proximal, C = 10": (None, None, None, None),
     "LP-Struct, as printed": (None, None, None, None),
+    "LP-Struct, simplex, seen pairs": (None, None, None, None),
+    "LP-Struct, proximal, seen pairs": (None, None, None, None),
     "LP-Struct, proximal, Hamming margin": (None, None, None, None),
     "LP-Struct, proximal, chosen on held-out data": (None, None, None, None),
     "M3N": (None, None, None, None),
@@ -48,6 +51,9 @@ BACKENDS = {
 CHANGES = {
     "LP-Struct, as printed": "Algorithms 1 and 2: start at w = 1, slacks raised, iterate handed "
     "on, its own stopping rule",
+    "LP-Struct, simplex, seen pairs": "only tags that training shows with a word, in training and "
+    "at prediction; words that it does not show may have any",
+    "LP-Struct, proximal, seen pairs": "the same",
     "LP-Struct, proximal, Hamming margin": "margins of the number of wrong tags instead of 1",
     "LP-Struct, proximal, chosen on held-out data": "the round with the lowest error on 500 of the "
     "training sentences, which are not trained on",
@@ -58,6 +64,7 @@ CHANGES = {
 """Learners beside the paper's, and what each changes."""
 HELD = "LP-Struct, proximal, chosen on held-out data"
 HAMMING = "LP-Struct, proximal, Hamming margin"
+SEEN = ", seen pairs"
 FULL = 5700
 """Training sentences of the full setting, as in the paper."""
 LEFT, TRIED = 500, (1.0, 3.0, 5.0, 8.0)
@@ -151,6 +158,8 @@ def _small() -> list[Cell]:
         **dict.fromkeys(BACKENDS, linear),
         "HMM": {"smoothing": 0.01},
         "LP-Struct, as printed": linear,
+        "LP-Struct, simplex, seen pairs": linear,
+        "LP-Struct, proximal, seen pairs": linear,
         "LP-Struct, proximal, Hamming margin": linear,
         HELD: linear,
         "M3N": {"C": 1.0, "tol": 1e-2},
@@ -185,6 +194,8 @@ def _full() -> list[Cell]:
         "LP-Struct, extragradient": linear | {"limit": 60.0},
         "CRF, to its own end": {"C2": C2},
         "LP-Struct, as printed": linear | {"limit": 900.0},
+        "LP-Struct, simplex, seen pairs": linear | {"limit": 300.0},
+        "LP-Struct, proximal, seen pairs": linear | {"limit": 300.0},
         "LP-Struct, proximal, Hamming margin": linear | {"C": 3.0, "limit": 300.0},
         HELD: linear | {"limit": 300.0},
         "M3N": {"C": 1.0, "tol": 1e-2},
@@ -252,8 +263,9 @@ def _model(cell: Cell) -> Any:
         )  # fmt: skip
     margin: Literal["unit", "margin"] = "margin" if name.endswith("margin") else "unit"
     return StructuredClassifier(
-        Chain(), LPStruct(cell["C"], rescale=margin), backend=BACKENDS.get(name, "proximal"),
-        tol=cell["tol"], callbacks=[limit],
+        SeenPairs() if name.endswith(SEEN) else Chain(), LPStruct(cell["C"], rescale=margin),
+        backend=BACKENDS.get(name.removesuffix(SEEN), "proximal"), tol=cell["tol"],
+        callbacks=[limit],
     )  # fmt: skip
 
 

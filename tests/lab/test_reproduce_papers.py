@@ -199,7 +199,7 @@ def test_three_algorithms_as_printed():
     cells = [
         {"algorithm": algorithm, "value": value, "fold": 0, "sequences": 40}
         for algorithm, value in (
-            ("sub-gradient, as printed", 0.5), ("cutting plane, as printed", 0.7),
+            ("sub-gradient, as printed", 1.41), ("cutting plane, as printed", 0.7),
             ("cutting plane", 0.7), ("EM, as printed", 7000.0),
         )
     ]  # fmt: skip
@@ -207,6 +207,7 @@ def test_three_algorithms_as_printed():
     assert rows[0]["rounds"] == three_algorithms.STEPS
     assert rows[1]["objective"] == pytest.approx(rows[2]["objective"], rel=2e-2)
     assert rows[3]["rounds"] >= 15
+    assert rows[3]["status"] == "stalled"
     assert ("EM, as printed, lambda 7000", "error %") in numbers
     counts = {(n.label, n.metric): n for n in l1_m3n_table_1.experiment.numbers(rows)}
     assert counts["EM, as printed, lambda 7000", "irrelevant"].paper == 18

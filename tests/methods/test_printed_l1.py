@@ -84,6 +84,16 @@ def test_algorithm_3_as_printed_ends_near_the_optimum_of_p2(C):
     assert found.primal == pytest.approx(truth, rel=0.02)
 
 
+def test_algorithm_3_comes_to_its_end_where_its_first_m3n_is_hard():
+    """tau = 1 hardly regularises where 1/K sum tau = 1/lambda is small: Figure 5 of the paper."""
+    X, Y = so.datasets.make_chain_crf(20, seed=0)
+    structure = so.Chain().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    run = EM(structure, so.AdaptiveM3N(3.0, 1960.0), data, update="paper", tol=0.0, max_iter=150)
+    assert run.solve().status == "stalled"
+    assert run._left == 0
+
+
 def test_one_iteration_of_algorithm_3_is_the_m3n_at_tau_1():
     """min sum w^2 + C sum xi: the start beta = sqrt(lambda) is off the constraint on tau."""
     problem = _, Y, structure, _ = small_classes(np.random.default_rng(0))

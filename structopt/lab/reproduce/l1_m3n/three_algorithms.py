@@ -36,8 +36,7 @@ PRINTED = ", as printed"
 EPS, STEPS = 1e-3, 200
 """eps of Algorithm 1 and T of Algorithm 2 (with eta_t = 1 / sqrt(t)): the paper states neither."""
 SAID = (
-    f"As printed: Algorithm 1, an LP after each example, eps = {EPS:g} (one part to train on); "
-    f"Algorithm 2 with eta_t = 1 / sqrt(t) and T = {STEPS}, none of which the paper states; "
+    f"As printed: Algorithm 1, an LP after each example, eps = {EPS:g}; Algorithm 2 with eta_t = 1 / sqrt(t) and T = {STEPS}, none of which the paper states; "
     "Algorithm 3 with its update (6) and T = 15."
 )
 
@@ -75,13 +74,13 @@ class ThreeAlgorithms(Experiment):
         return {}
 
     def cells(self, full: bool) -> list[Cell]:
-        """One job an algorithm, constant and part to train on; Algorithm 1 has one part only."""
+        """One job an algorithm, constant and part to train on."""
         return [
             {"algorithm": name, "value": value, "fold": fold} | self.more(algorithm)
             for algorithm, values in self.values.items()
             for name in (algorithm, algorithm + PRINTED)[: 1 + (algorithm in self.printed)]
             for value in values[:: 1 if full else 2]
-            for fold in range(1 if name == CUTTING + PRINTED else self.folds[full])
+            for fold in range(self.folds[full])
         ]
 
     def run(self, cell: Cell) -> dict[str, Any]:

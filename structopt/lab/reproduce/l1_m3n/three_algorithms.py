@@ -36,7 +36,8 @@ PRINTED = ", as printed"
 EPS, STEPS = 1e-3, 200
 """eps of Algorithm 1 and T of Algorithm 2 (with eta_t = 1 / sqrt(t)): the paper states neither."""
 SAID = (
-    f"As printed: Algorithm 1, an LP after each example, eps = {EPS:g}; Algorithm 2 with eta_t = 1 / sqrt(t) and T = {STEPS}, none of which the paper states; "
+    f"As printed: Algorithm 1, an LP after each example, eps = {EPS:g}; Algorithm 2 with "
+    f"eta_t = 1 / sqrt(t) and T = {STEPS}, none of which the paper states; "
     "Algorithm 3 with its update (6) and T = 15."
 )
 

@@ -51,6 +51,7 @@ UNREAD = {
     "annotation", "returns", "decorator_list", "bases", "type_comment", "defaults", "kw_defaults",
 }  # fmt: skip
 """Parts of a definition that no answer depends on; defaults are promises of the documentation."""
+BODIES = {"body", "orelse", "finalbody"}
 SKIPPED = {"__repr__", "__str__"}
 LOGGERS = {"log", "logger", "_LOG", "_log", "logging", "warnings"}
 
@@ -66,10 +67,16 @@ class Site:
 
 
 def mutated(source: str, site: Site) -> ast.Module:
-    """Return the tree of a source with one change made."""
+    """Return the tree of a source with one change made, and a mark before its statement.
+
+    The mark calls ``_mark_reached()``, a built-in name while a mutant runs.
+    """
     tree = ast.parse(source)
     node: ast.AST = tree
+    around: tuple[list[ast.stmt], int] = tree.body, 0
     for field, index in site.path[:-1]:
+        if field in BODIES and index is not None:
+            around = getattr(node, field), index
         node = getattr(node, field) if index is None else getattr(node, field)[index]
     field, index = site.path[-1]
     new = copy.deepcopy(site.becomes)
@@ -77,6 +84,9 @@ def mutated(source: str, site: Site) -> ast.Module:
         setattr(node, field, new)
     else:
         getattr(node, field)[index] = new
+        if field in BODIES:
+            around = getattr(node, field), index
+    around[0].insert(around[1], ast.parse("_mark_reached()").body[0])
     return ast.fix_missing_locations(tree)
 
 

@@ -1,7 +1,9 @@
 """A short run of every campaign; the long ones are commands of their own."""
 
 import importlib.util
+import json
 import re
+import subprocess
 import sys
 from functools import cache
 from pathlib import Path
@@ -71,3 +73,16 @@ def test_random_problems_are_solved_to_the_enumerated_optimum():
 )
 def test_faults_keep_the_best_model(which, count):
     assert campaign("faults").run(which, count, seed=0) == []
+
+
+def test_mutants_of_a_file_are_reached_and_killed(tmp_path):
+    found, command = tmp_path / "results.jsonl", Path(__file__).with_name("mutation.py")
+    given = ["run/certificate", "--sample", "2", "--seed", "1", "--results", str(found)]
+    done = subprocess.run(
+        [sys.executable, str(command), *given], capture_output=True, text=True, check=False
+    )
+    results = [json.loads(line) for line in found.read_text().splitlines()]
+    assert len(results) == 2
+    assert all(r["reached"] and r["killed"] and "::" in r["by"] for r in results)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "FAILS" not in done.stdout

@@ -34,12 +34,12 @@ class MasterSolution:
         "optimal"; "inaccurate" when x and multipliers exist but the tolerance was missed (nothing
         is lost: the certificate judges them); "infeasible", "unbounded", "failed".
     x : array
-        All columns of the program.
+        All columns of the program. A direction of descent, or zeros, if "unbounded".
     cut_duals : array
         One multiplier per cut row, in the order the rows were appended.
     static_duals : array or None
         One multiplier per static row, then one per row of the cones; None when the backend cannot
-        tell.
+        tell. Of rows that clash ("infeasible") multipliers that show it, or zeros.
     iterations : int
         Iterations in the solver's own unit.
     message : str

@@ -150,8 +150,12 @@ class Columns:
 
     def restore(self, z: Floats) -> Floats:
         """Return all program columns of the solver's point ``z``, moved into their bounds."""
-        x = np.bincount(self._source, weights=self._sign * z, minlength=self.program.size)
-        return np.clip(x, self.program.lb, self.program.ub)
+        return np.clip(self.spread(z), self.program.lb, self.program.ub)
+
+    def spread(self, z: Floats) -> Floats:
+        """Return all program columns of the solver's point or direction ``z``."""
+        spread = np.bincount(self._source, weights=self._sign * z, minlength=self.program.size)
+        return spread.astype(np.float64, copy=False)
 
     def without_columns(self, lower: Floats, upper: Floats) -> MasterSolution:
         """Return the solution of a master that has no solver column: every row reads 0.
@@ -159,13 +163,14 @@ class Columns:
         Solvers refuse such a model, or call it "empty" without a look at its rows (HiGHS 1.15).
         """
         n_static = len(self.program.lower)
-        wrong = np.flatnonzero((lower > 0) | (upper < 0))
+        duals = (lower > 0) - 1.0 * (upper < 0)
+        wrong = np.flatnonzero(duals)
         message = "" if not len(wrong) else f"{len(wrong)} rows without columns ask for 0 != 0."
         return MasterSolution(
             status="infeasible" if len(wrong) else "optimal",
             x=np.zeros(self.program.size),
-            cut_duals=np.zeros(len(lower) - n_static),
-            static_duals=np.zeros(n_static),
+            cut_duals=duals[n_static:],
+            static_duals=duals[:n_static],
             iterations=0,
             message=message,
         )

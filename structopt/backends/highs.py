@@ -224,6 +224,14 @@ class HiGHS(Backend):
             x = self._columns.restore(np.array(found.col_value))
             if found.dual_valid:
                 duals = one_sided(np.array(found.row_dual), self._lower, self._upper)
+        elif status == "infeasible":
+            outcome, there, ray = model.getDualRay()
+            if outcome != HighsStatus.kError and there:
+                duals = one_sided(np.array(ray), self._lower, self._upper)
+        elif status == "unbounded":
+            outcome, there, ray = model.getPrimalRay()
+            if outcome != HighsStatus.kError and there:
+                x = self._columns.spread(np.array(ray))
         info = model.getInfo()
         return MasterSolution(
             status=status,

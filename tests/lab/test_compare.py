@@ -190,12 +190,19 @@ def test_infeasible_is_proved_by_a_ray():
     assert judged(line, Answer(np.ones(1), np.zeros(0), "unbounded"), 1e-6).status == "unbounded"
 
 
-def test_extragradient_promises_programmes_what_is_checked():
-    solver = named(["extragradient"])["extragradient"]
+@pytest.mark.parametrize("name", ["extragradient", "highs"])
+def test_what_has_no_solution_is_proved(name):
+    solver = named([name])[name]
     apart = programme([[0.0]], [1.0], [[1.0]], [2.0], [np.inf], [0.0], [1.0])
     assert judged(apart, solver.solve(apart, 1e-6, 20.0), 1e-6).status == "infeasible"
-    falls = programme([[0.0]], [-1.0], np.zeros((0, 1)), [], [], [0.0], [np.inf])
+    none = programme([[0.0]], [0.0], [[0.0]], [1.0], [2.0], [0.0], [0.0])
+    assert judged(none, solver.solve(none, 1e-6, 20.0), 1e-6).status == "infeasible"
+    falls = programme([[0.0]], [-1.0], [[1.0]], [0.0], [np.inf], [0.0], [np.inf])
     assert judged(falls, solver.solve(falls, 1e-6, 20.0), 1e-6).status == "unbounded"
+
+
+def test_extragradient_promises_programmes_what_is_checked():
+    solver = named(["extragradient"])["extragradient"]
     for seed in range(5):
         program = small(seed=seed, quadratic=bool(seed % 2)).program
         assert judged(program, solver.solve(program, 1e-9, 20.0), 1e-9).status == "solved"

@@ -25,6 +25,7 @@ from structopt.engines import encoding, lanes, where
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
+from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, asked
@@ -368,6 +369,23 @@ class DataSet:
 
         pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
         return list(pool(delayed(asked)(shard, oracle, weights) for shard in self.shards))
+
+    def asked_apart(
+        self, oracle: Oracle, weights: Floats, which: Sequence[int]
+    ) -> list[tuple[Answers, Answers]]:
+        """Return what other processes answer about single examples, each with what this one does.
+
+        That is nothing where this process answers, or where a user's own methods are not asked.
+        """
+        own = all(isinstance(shard, ExampleShard) for shard in self.shards)
+        if self.threads or len(self.shards) == 1 or not own:
+            return []
+        from joblib import Parallel, delayed
+
+        ones = [self.single(i) for i in which]
+        there = Parallel(n_jobs=self.n_jobs)(delayed(asked)(one, oracle, weights) for one in ones)
+        here = [asked(one, oracle, weights) for one in ones]
+        return list(zip(there, here, strict=True))
 
     def directions(self, answers: Sequence[Answers], which: Ints) -> Directions:
         """Return delta of the answers of examples ``which`` (sorted), over the whole data set."""

@@ -63,7 +63,13 @@ def same(value: Any) -> Any:
 
 def packed(value: Any) -> bytes:
     """Pack what is the user's own: whoever passes it on need not be able to read it."""
-    return bytes(cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+    try:
+        return bytes(cloudpickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
+    except (TypeError, AttributeError, pickle.PicklingError) as error:
+        raise IncompatibleError(
+            f"A {type(value).__name__} cannot be sent to where the data live: {error}. Leave out "
+            "what cannot be pickled (locks, open files, connections), or leave out the engine."
+        ) from error
 
 
 def opened(value: bytes) -> Any:

@@ -114,8 +114,26 @@ def beaten(
 def probe(data: DataSet, oracles: set[Oracle], weights: Floats) -> None:
     """Raise an OracleError if a user's own methods contradict each other on a few examples."""
     asked = [oracle for oracle in QUESTIONS if oracle in oracles]
+    for oracle in asked if data.exact else ():
+        _same_elsewhere(data, oracle, weights)
     for wrong in filter(None, data.each(_contradiction, asked, weights, len(data.starts) - 1)):
         raise wrong
+
+
+def _same_elsewhere(data: DataSet, oracle: Oracle, weights: Floats) -> None:
+    """Refuse answers of other processes that are not what this one gives for the same examples."""
+    which = np.unique(np.linspace(0, data.n_examples - 1, _EXAMPLES).astype(int)).tolist()
+    size = data.term_size(weights)
+    for i, pair in zip(which, data.asked_apart(oracle, weights, which), strict=False):
+        there, here = (oracle.hinge(a.loss, a.score) for a in pair)
+        if not np.allclose(there, here, rtol=_ROUNDING, atol=_ROUNDING * (1.0 + size)):
+            raise OracleError(
+                f"Asked {oracle.name!r} about example {i}, another process gives an output of "
+                f"value {there[0]:.9g}, and this one of {here[0]:.9g}: the structure depends on "
+                "what other processes do not have (a global, an attribute of a class), so nothing "
+                "is proven. Keep it in the structure's own attributes, or use n_jobs=1.",
+                example=i,
+            )
 
 
 def _contradiction(

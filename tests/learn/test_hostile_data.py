@@ -1,5 +1,8 @@
 """Data that change while they are learned from, or outputs that do: noticed, or without effect."""
 
+import os
+import threading
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -94,3 +97,50 @@ def test_predictions_are_not_one_list():
     alone = [list(structure.argmax(x, weights)) for x in X]
     assert structure.predict(X, weights) == alone
     assert len({k for (k,) in alone}) > 1
+
+
+class Depends(Three):
+    """Depends on the process that asks it, as what reads a global does."""
+
+    def fitted(self, X, Y):
+        fitted = super().fitted(X, Y)
+        fitted.process = os.getpid()
+        return fitted
+
+    def elsewhere(self):
+        return getattr(self, "process", None) not in (None, os.getpid())
+
+
+class Elsewhere(Depends):
+    def argmax(self, x, weights, *, gold=None):
+        return 0 if self.elsewhere() else super().argmax(x, weights, gold=gold)
+
+
+class OtherFeatures(Depends):
+    def joint_features(self, x, y):
+        return super().joint_features(x, y) * (2.0 if self.elsewhere() else 1.0)
+
+
+@pytest.mark.parametrize("kind", [Elsewhere, OtherFeatures])
+def test_other_processes_that_answer_otherwise_are_noticed(kind):
+    """They ended certified at a seventh of the optimum."""
+    X, Y = drawn()
+    model = so.StructuredClassifier(kind(), so.M3N(1.0), n_jobs=2, engine="processes")
+    with pytest.raises(OracleError) as caught:
+        model.fit(X, Y)
+    best = caught.value.result
+    assert best is None or not best.certificate.certified
+    same = so.StructuredClassifier(Three(), so.M3N(1.0), n_jobs=2, engine="processes")
+    assert same.fit(X, Y).result_.certificate.certified
+
+
+def test_what_cannot_be_sent_is_refused():
+    class Locked(Three):
+        def fitted(self, X, Y):
+            fitted = super().fitted(X, Y)
+            fitted.lock = threading.Lock()
+            return fitted
+
+    X, Y = drawn()
+    with pytest.raises(IncompatibleError, match=r"cannot be sent .*lock"):
+        so.StructuredClassifier(Locked(), so.M3N(1.0), engine="disk").fit(X, Y)

@@ -27,6 +27,7 @@ from structopt.errors import (
     OutOfTimeError,
 )
 from structopt.lab.compare import stats
+from structopt.lab.compare.answers import read as read_answer
 from structopt.lab.compare.cases import DATA, MASTERS
 from structopt.lab.compare.check import judged
 from structopt.lab.compare.compare import Comparison, compare, reference
@@ -96,6 +97,11 @@ class Settled(Own):
 # ---------------------------------------------------------------------- processes
 def test_a_job_ends_by_itself_or_is_ended():
     assert isolated(lambda: 6 * 7, seconds=20.0).value == 42
+    # what a solver prints does not come among the tables
+    assert isolated(lambda: os.path.sameopenfile(1, 2), seconds=20.0).value
+    # and whoever waits for it may be killed: it does not outlive its time
+    left = isolated(lambda: signal.getitimer(signal.ITIMER_REAL)[0], seconds=20.0).value
+    assert 100.0 < left < 150.0
     assert isolated(lambda: 1 / 0, seconds=20.0).how == "error"
     assert isolated(lambda: os._exit(3), seconds=20.0).message == "its process ended with code 3"
     eaten = isolated(lambda: np.ones(2**32).sum(), seconds=20.0, memory=1.0)
@@ -385,10 +391,152 @@ def test_unknown_names_are_refused_before_any_work(problems, solvers, words):
 
 
 @pytest.mark.parametrize("options", [{"repeats": 0}, {"time_limit": math.nan}, {"time_limit": 0.0},
-                                     {"tolerances": [0.0]}])  # fmt: skip
+                                     {"tolerances": [0.0]}, {"tolerances": []},
+                                     {"tolerances": 1e-3}, {"tolerances": ["a"]},
+                                     {"tolerances": [math.nan]}, {"memory_limit": 0.0},
+                                     {"memory_limit": math.inf}])  # fmt: skip
 def test_bad_numbers(options):
     with pytest.raises(InvalidInputError):
         compare([small()], ["highs"], **options)
+
+
+# ---------------------------------------------------------------------- what others write
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ((np.zeros(1), np.zeros(2)), r"x of shape \(1,\); there are 3 columns"),
+        ((np.zeros(3), np.zeros((2, 1))), r"y of shape \(2, 1\); there are 2 rows"),
+        ((np.zeros(3), 0.0), r"y of shape \(\)"),
+        ((1j * np.ones(3), np.zeros(2)), "x that is no array .complex"),
+        (("abc", np.zeros(2)), "x that is no array"),
+        (Answer(np.zeros(3), np.zeros(2), "great"), "claim is none of"),
+        (Answer(np.zeros(3), np.zeros(2), cpu=math.nan), "nan as its CPU seconds"),
+        (Answer(np.zeros(3), np.zeros(2), cpu=-1.0), "-1 as its CPU seconds"),
+        (Answer(np.zeros(3), np.zeros(2), cpu="fast"), "'fast' as cpu, which is none"),
+        (Answer(np.zeros(3), np.zeros(2), iterations=object()), "as iterations, which is none"),
+        (None, r"must return \(x, y\) or an Answer, got None"),
+    ],
+)
+def test_answers_that_are_none_are_refused_by_name(given, words):
+    with pytest.raises(InvalidInputError, match=words):
+        read_answer(given, size=3, rows=2)
+
+
+def test_answers_are_read_as_what_they_are_meant_to_be():
+    error = ValueError("why")
+    found = read_answer(Answer([0, 1], [2], iterations=None, message=error), size=2, rows=1)
+    assert (found.x.tolist(), found.y.tolist()) == ([0.0, 1.0], [2.0])
+    assert (found.iterations, found.message) == (0, "why")
+    nothing = read_answer(Answer(None, None, "infeasible"), size=2, rows=1)
+    assert np.isnan(nothing.x).all()
+
+
+class Locked(Own):
+    """Nothing that another process could be given."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+
+class Unsure(Own):
+    def refusal(self, program):
+        raise ZeroDivisionError("no word")
+
+
+def test_what_fails_around_a_solver_is_a_row():
+    who = {"locked": Locked(), "unsure": Unsure(), "own": Own()}
+    done = compare([small()], who, tolerances=[1e-6], time_limit=20.0)
+    locked, unsure, own = done.rows
+    assert (locked["status"], unsure["status"], own["status"]) == ("failed", "failed", "solved")
+    assert "cannot be handed to a process of its own" in locked["message"]
+    assert unsure["message"] == "ZeroDivisionError: no word"
+
+
+@pytest.mark.parametrize(
+    ("solvers", "words"),
+    [
+        ("highs", "solvers is a list of solvers, not 'highs'"),
+        ([], "no solver to compare"),
+        ([Own(), Own()], "Two solvers have the name 'Own'"),
+        ({"odd": type("Odd", (Own,), {"settings": lambda self, tol: 1 / 0})()},
+         r"settings\(0.001\) of odd must return a dict .* ZeroDivisionError"),
+        ({"odd": type("Odd", (Own,), {"settings": lambda self, tol: {"a": object()}})()},
+         "of odd must return a dict"),
+    ],
+)  # fmt: skip
+def test_solvers_that_make_no_sense(solvers, words):
+    with pytest.raises(InvalidInputError, match=words):
+        compare([small()], solvers, tolerances=[1e-3])
+
+
+def test_files_that_fail_when_they_are_run(tmp_path):
+    (tmp_path / "cvxpy.py").write_text(
+        "import cvxpy as cp\nclass A:\n    def __init__(self, a): 0\n"
+    )
+    (tmp_path / "bad.py").write_text("1 / 0\n")
+    with pytest.raises(InvalidInputError, match=r"cannot be loaded: ZeroDivisionError"):
+        named([f"{tmp_path / 'bad.py'}:A"])
+    with pytest.raises(InvalidInputError, match=r"called without arguments: TypeError"):
+        named([f"{tmp_path / 'cvxpy.py'}:A"])
+    assert sys.modules["cvxpy"] is cp  # a file of that name takes nobody's place
+
+
+def test_a_function_that_fails_loses_no_other_problem():
+    x = cp.Variable(2)
+    fine = cp.Problem(cp.Minimize(cp.sum(x)), [x >= 1])
+    square = cp.quad_form(x, cp.psd_wrap(np.diag([1.0, -1.0])))
+
+    def some():
+        yield "fine", fine
+        yield "fine", fine
+        yield "saddle", cp.Problem(cp.Minimize(square), [x >= -1, x <= 1])
+        yield "nan", cp.Problem(cp.Minimize(np.array([np.nan, 1.0]) @ x), [x >= 0])
+        yield "empty", cp.Problem(cp.Minimize(0))
+        yield "nothing", None
+        yield 3, fine
+        raise ValueError("no more")
+
+    found = gathered([some, lambda: fine])
+    assert [p.name for p in found.problems] == ["fine", "fine #2", "3"]
+    said = " ".join(found.left_out)
+    for words in ("saddle: The objective is not convex", "nan: A cost", "empty: The problem has",
+                  "nothing: None is no problem", "failed after 7 problems: ValueError: no more",
+                  "failed after 0 problems: TypeError: 'Problem' object is not"):  # fmt: skip
+        assert words in said
+    with pytest.raises(InvalidInputError, match="a list of sources, not 'masters'"):
+        gathered("masters")
+
+
+def test_problems_of_one_name_are_told_apart_by_their_set():
+    rows = [row("x", "a", 1.0, objective=1.0), row("y", "a", 1.0, objective=2.0)]
+    apart = [r | {"set": "t", "objective": 1.0} for r in rows]
+    assert Comparison([*rows, *apart]).contradictions == {"s/a": 1e-3}
+    assert Comparison([rows[0], apart[1]]).agree
+
+
+def test_a_structure_that_does_not_fit_its_data_loses_no_other_problem():
+    class Odd(so.Multiclass):
+        def fitted(self, X, Y):
+            raise ValueError("nothing fits")
+
+    X, y = so.datasets.make_classes(20, seed=0)
+    odd = training({"mine": so.StructSVM(C=1.0)}, {"odd": (Odd(), X, y)})
+    done = compare([small(), *odd], ["highs"], tolerances=[1e-3])
+    assert [r["problem"] for r in done.rows] == ["small"]
+    assert "mine, odd: ValueError: nothing fits" in done.left_out[0]
+    with pytest.raises(InvalidInputError, match="nothing to compare: mine, odd"):
+        compare(odd, ["highs"])
+
+
+def test_damaged_rows_are_run_again(tmp_path):
+    first = compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path)
+    text = (tmp_path / FILE).read_text().replace('"status": "solved"', '"status": 3')
+    (tmp_path / FILE).write_text(text)
+    with pytest.raises(FileFormatError, match="1 rows that are damaged"):
+        Comparison.read(tmp_path)
+    again = compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path)
+    assert again.rows[0]["status"] == "solved"
+    assert Comparison.read(tmp_path).rows[0]["objective"] == first.rows[0]["objective"]
 
 
 # ---------------------------------------------------------------------- statistics

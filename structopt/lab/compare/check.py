@@ -24,7 +24,7 @@ import numpy as np
 
 from structopt.backends.extragradient.certificate import Residuals
 from structopt.backends.extragradient.rays import proves_infeasible, proves_unbounded
-from structopt.lab.compare.solvers import Answer
+from structopt.lab.compare.answers import Answer
 from structopt.master.program import Program
 
 

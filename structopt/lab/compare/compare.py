@@ -22,33 +22,29 @@ r"""Every solver on every problem at every tolerance: one check for all, nothing
 
 from __future__ import annotations
 
-import hashlib
-import json
 import math
 import os
-import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
-from threadpoolctl import threadpool_info
 
 from structopt.errors import FileFormatError, InvalidInputError
+from structopt.lab.compare.lock import LOCK, lock
 from structopt.lab.compare.problems import Problem, Single, warm_up
 from structopt.lab.compare.programmes import programme
 from structopt.lab.compare.sets import gathered
 from structopt.lab.compare.solvers import Solver, named
 from structopt.lab.harness.isolated import isolated
-from structopt.lab.harness.machine import Machine
 from structopt.lab.harness.output import write_files
 from structopt.lab.harness.runner import keys_of, run
 from structopt.lab.harness.store import FILE, Store, fingerprint
 from structopt.lab.harness.study import Cell, Row, Study, in_turns
-from structopt.parameters import Count, PositiveOrInfinite, checked
+from structopt.parameters import Count, Positive, Range, checked
 
 TOLERANCES, TRAINING = (1e-3, 1e-6, 1e-9), (1e-2,)
 """Of programmes and masters, and of training, unless others are asked for."""
@@ -56,13 +52,10 @@ COMPILING = 300.0
 """CPU seconds that a solver may take to compile, once, where nothing is compiled yet."""
 EVERY = 20
 """Attempts after which the reference problem is timed again."""
+Limit = Annotated[float, Range(0, closed=False, high=1e6)]
+"""CPU seconds: a failure costs them, so they end."""
 SOLVED = ("solved", "infeasible", "unbounded")
 """The statuses that answer a problem."""
-
-
-LOCK = ("machine_id", "date", "processor", "system", "cores", "load", "python", "versions",
-        "libraries", "command")  # fmt: skip
-"""What is told of a machine."""
 
 
 @dataclass
@@ -105,9 +98,12 @@ class Comparison:
         for row in self.rows:
             if row["status"] in SOLVED:
                 found.setdefault((row["set"], row["problem"]), []).append(row)
+        names = [name for _, name in found]
         differ = {
-            name: min((_apart(a, b) for a in rows for b in rows), default=math.inf)
-            for (_, name), rows in found.items()
+            name if names.count(name) == 1 else f"{where}/{name}": min(
+                (_apart(a, b) for a in rows for b in rows), default=math.inf
+            )
+            for (where, name), rows in found.items()
         }
         return {name: tol for name, tol in differ.items() if tol < math.inf}
 
@@ -174,11 +170,11 @@ def compare(
     solvers: Any = None,
     *,
     tolerances: Sequence[float] | None = None,
-    time_limit: PositiveOrInfinite = 60.0,
-    memory_limit: float | None = 4.0,
+    time_limit: Limit = 60.0,
+    memory_limit: Positive | None = 4.0,
     repeats: Count = 1,
     quick: bool = False,
-    out: Any = None,
+    out: str | os.PathLike[str] | None = None,
     rerun: bool = False,
     rerun_timeouts: bool = False,
     watch: Callable[..., None] | None = None,
@@ -211,16 +207,19 @@ def compare(
     watch : callable, optional
         Told before each attempt, with a :class:`structopt.lab.harness.runner.Step`.
     """
-    found, who = gathered(problems, quick=quick), named(solvers)
-    if tolerances is not None and not all(0 < tol < 1 for tol in tolerances):
-        raise InvalidInputError(f"Tolerances must lie between 0 and 1; got {list(tolerances)}.")
-    study = Attempts(found.problems, who, tolerances, time_limit, memory_limit, repeats)
     store = Store(out) if out is not None else None
+    if store is not None:
+        store.path.parent.mkdir(parents=True, exist_ok=True)  # or fail before any work
+    who, found = named(solvers), gathered(problems, quick=quick)
+    study = Attempts(
+        found.problems, who, _tolerances(tolerances), time_limit, memory_limit, repeats
+    )
     cells = study.cells()
     if store is not None:
         for key in keys_of(study, cells):
-            late = store.rows.get(key, {}).get("status") == "out of time"
-            if rerun or (rerun_timeouts and late):
+            row = store.rows.get(key, {})
+            late = rerun_timeouts and row.get("status") == "out of time"
+            if rerun or late or not ("reference" in row or _is_row(row)):
                 store.rows.pop(key, None)
     machine = lock()
     key = fingerprint("machine", 1, {"id": machine["machine_id"], "command": machine["command"]})
@@ -230,7 +229,7 @@ def compare(
     outcome = run(study, cells, store=store, watch=watch or (lambda step: None))
     kept = [] if store is None else [row for row in store.rows.values() if "versions" in row]
     done = Comparison.of([*outcome.rows, *(kept or [machine])])
-    done.left_out += found.left_out
+    done.left_out += found.left_out + study.left_out
     done.interrupted = outcome.interrupted
     return done
 
@@ -246,8 +245,20 @@ class Attempts(Study):
     ) -> None:  # fmt: skip
         self.solvers, self.tolerances = solvers, tolerances
         self.limit, self.memory, self.repeats = limit, memory, repeats
-        self._facts = {(p.group, p.name): p.facts() for p in problems}
-        self._problems = {(p.group, p.name): p for p in problems}
+        self._facts, self._problems = (
+            dict[tuple[str, str], Cell](),
+            dict[tuple[str, str], Problem](),
+        )
+        self.left_out: list[str] = []
+        for p in problems:
+            try:
+                self._facts[p.group, p.name] = p.facts()
+            except Exception as error:  # of whoever wrote formulation or structure
+                self.left_out.append(f"{p.name}: {type(error).__name__}: {error}")
+            else:
+                self._problems[p.group, p.name] = p
+        if not self._problems:
+            raise InvalidInputError(f"There is nothing to compare: {'; '.join(self.left_out)}.")
         self.machine, self._warm = "", set[str]()
 
     def cells(self) -> list[Cell]:
@@ -300,7 +311,12 @@ class Attempts(Study):
         problem = self._problems[cell["set"], cell["problem"]]
         solver, tolerance = self.solvers[cell["solver"]], cell["tolerance"]
         where = {"machine": self.machine}
-        if refusal := problem.refusal(solver):
+        try:
+            refusal = problem.refusal(solver)
+        except Exception as error:  # of whoever wrote solver, formulation or structure
+            said = f"{type(error).__name__}: {error}"
+            return {"status": "failed", "claim": "", "message": said, **where}
+        if refusal:
             return {"status": "refused", "message": refusal, **where}
         job = partial(problem.attempt, solver, tolerance, self.limit)
         ended = isolated(job, seconds=self.limit, memory=self.memory)
@@ -309,6 +325,19 @@ class Attempts(Study):
             return numbers | where
         how = "failed" if ended.how == "error" else ended.how
         return {"status": how, "claim": "", "message": ended.message, **where}
+
+
+def _tolerances(given: Any) -> list[float] | None:
+    """Return tolerances, each once; None as it is."""
+    if given is None:
+        return None
+    try:
+        tolerances = list(dict.fromkeys(float(tol) for tol in given))
+    except (TypeError, ValueError):
+        raise InvalidInputError(f"tolerances is a list of numbers, not {given!r}.") from None
+    if not tolerances or not all(0 < tol < 1 for tol in tolerances):
+        raise InvalidInputError(f"Tolerances must lie between 0 and 1; got {tolerances}.")
+    return tolerances
 
 
 def _apart(one: Row, two: Row) -> float:
@@ -355,14 +384,3 @@ def reference() -> Problem:
     P = sp.csr_array((200, 200))
     sides = (A @ inside - 1.0, free, np.zeros(200), np.full(200, 10.0))
     return Single("reference", "", programme(P, rng.random(200), A, *sides))
-
-
-def lock() -> dict[str, Any]:
-    """Return what a comparison was made with: machine, versions, BLAS, threads, command."""
-    machine = asdict(Machine.here())
-    about = ("internal_api", "version", "num_threads", "threading_layer")
-    blas = [{key: pool.get(key) for key in about} for pool in threadpool_info()]
-    fixed = {key: machine[key] for key in ("processor", "system", "cores", "python", "versions")}
-    ident = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8]
-    command = " ".join([Path(sys.argv[0]).name, *sys.argv[1:]])
-    return {"machine_id": ident, **machine, "libraries": blas, "command": command}

@@ -37,37 +37,48 @@ _DENSE = 1500  # columns up to which all eigenvalues are computed: a second
 def programme(
     P: Any, q: Any, A: Any, lower: Any, upper: Any, lb: Any, ub: Any, offset: float = 0.0
 ) -> Program:
-    """Return a checked programme; bounds of 1e20 and more are infinite.
+    """Return a sound programme of some arrays; see :func:`sound`."""
+    q, lower, upper, lb, ub = (np.asarray(v, dtype=np.float64) for v in (q, lower, upper, lb, ub))
+    A, P = sp.csr_array(A, dtype=np.float64), sp.csr_array(P, dtype=np.float64)
+    return sound(Program(P=P, q=q, l1=np.zeros(len(q)), A=A, lower=lower, upper=upper, lb=lb,
+                         ub=ub, offset=float(offset)))  # fmt: skip
+
+
+def sound(given: Program) -> Program:
+    """Return a programme that can be compared; bounds of 1e20 and more are infinite.
 
     Raises
     ------
     FileFormatError
-        Sizes that do not fit, numbers that are none, bounds that cross, an objective that is not
-        convex.
+        No columns, sizes that do not fit, numbers that are none, an objective that is not convex.
     """
-    q, lower, upper, lb, ub = (np.asarray(v, dtype=np.float64) for v in (q, lower, upper, lb, ub))
-    A, P = sp.csr_array(A, dtype=np.float64), sp.csr_array(P, dtype=np.float64)
-    n, m = len(q), len(lower)
-    if A.shape != (m, n) or P.shape != (n, n) or len(upper) != m or len(lb) != n or len(ub) != n:
+    p, P, A = given, sp.csr_array(given.P), sp.csr_array(given.A)
+    if p.is_conic:
+        raise FileFormatError("There are cones; linear and quadratic programmes are compared.")
+    n, m = p.size, len(p.lower)
+    long = (len(p.l1), len(p.lb), len(p.ub), len(p.upper))
+    if A.shape != (m, n) or P.shape != (n, n) or long != (n, n, n, m):
         raise FileFormatError(
             f"Sizes do not fit: A is {A.shape}, P is {P.shape}, there are {n} costs and {m} rows."
         )
-    finite = (A.data, P.data, q, np.array([offset]))
+    if n == 0:
+        raise FileFormatError("There are no columns.")
+    finite = (A.data, P.data, p.q, p.l1, np.array([p.offset]))
+    sides = {name: getattr(p, name) for name in ("lower", "upper", "lb", "ub")}
     if not all(np.all(np.isfinite(v)) for v in finite) or any(
-        np.any(np.isnan(v)) for v in (lower, upper, lb, ub)
+        np.any(np.isnan(v)) for v in sides.values()
     ):
         raise FileFormatError("A cost, coefficient or bound is not a number.")
-    lower, lb = (np.where(v <= -HUGE, -np.inf, v) for v in (lower, lb))
-    upper, ub = (np.where(v >= HUGE, np.inf, v) for v in (upper, ub))
-    if (abs(P - P.T) > 1e-12 * (1.0 + abs(P).max() if P.nnz else 1.0)).nnz:
+    sides = {k: np.where(np.abs(v) >= HUGE, np.copysign(np.inf, v), v) for k, v in sides.items()}
+    largest = abs(P).max() if P.nnz else 0.0
+    if (abs(P - P.T) > 1e-12 * (1.0 + largest)).nnz:
         raise FileFormatError("P is not symmetric.")
-    if (least := _least_eigenvalue(P)) < -1e-8 * max(1.0, abs(P).max() if P.nnz else 0.0):
+    if (least := _least_eigenvalue(P)) < -1e-8 * max(1.0, largest) or np.any(p.l1 < 0):
+        why = f"P has the eigenvalue {least:.3g}" if least < 0 else "an l1 term is negative"
         raise FileFormatError(
-            f"The objective is not convex: P has the eigenvalue {least:.3g}. Only convex "
-            "programmes can be compared."
+            f"The objective is not convex: {why}. Only convex programmes can be compared."
         )
-    return Program(P=P, q=q, l1=np.zeros(n), A=A, lower=lower, upper=upper, lb=lb, ub=ub,
-                   offset=float(offset))  # fmt: skip
+    return replace(p, P=P, A=A, **sides)
 
 
 def read(path: str | os.PathLike[str]) -> Program:
@@ -100,6 +111,8 @@ def of_cvxpy(problem: Any) -> Program:
 
     if not isinstance(problem, cp.Problem):
         raise InvalidInputError(f"{problem!r} is no problem of CVXPY and no Program.")
+    if not problem.variables():
+        raise InvalidInputError("The problem has no variables.")
     if problem.parameters():
         raise InvalidInputError("The problem has parameters: give it with constants.")
     if not problem.is_dcp() or problem.is_mixed_integer():

@@ -15,8 +15,10 @@ r"""Where problems come from: sets by name, folders, functions. A new set is one
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +27,7 @@ from structopt.errors import InvalidInputError, MissingDataError, StructoptError
 from structopt.formulations.base import Formulation
 from structopt.lab.compare.cases import DATA, DEFAULT, FORMULATIONS, MASTERS, Data
 from structopt.lab.compare.problems import Masters, Problem, Single, Training
-from structopt.lab.compare.programmes import SUFFIXES, of_cvxpy, read
+from structopt.lab.compare.programmes import SUFFIXES, of_cvxpy, read, sound
 from structopt.lab.compare.solvers import from_file
 from structopt.lab.harness.isolated import isolated
 from structopt.master.program import Program
@@ -45,6 +47,8 @@ class Gathered:
 
 def gathered(sources: Sequence[Any] | None, *, quick: bool = False) -> Gathered:
     """Return the problems of some sources; a source that cannot be read loses no other's."""
+    if isinstance(sources, str) or not isinstance(sources, Iterable | None):
+        raise InvalidInputError(f"problems is a list of sources, not {sources!r}.")
     found = Gathered()
     for source in ("training", "masters") if sources is None else sources:
         named = isinstance(source, str)
@@ -67,10 +71,11 @@ def gathered(sources: Sequence[Any] | None, *, quick: bool = False) -> Gathered:
             )
     if not found.problems:
         raise InvalidInputError("There is nothing to compare: " + "; ".join(found.left_out) + ".")
-    twice = [p.name for p in found.problems]
-    for k, problem in enumerate(found.problems):
-        if twice.count(problem.name) > 1:
-            object.__setattr__(problem, "name", f"{problem.group}/{problem.name} #{k}")
+    seen: Counter[tuple[str, str]] = Counter()
+    for problem in found.problems:
+        seen[problem.group, problem.name] += 1
+        if (number := seen[problem.group, problem.name]) > 1:
+            object.__setattr__(problem, "name", f"{problem.name} #{number}")
     return found
 
 
@@ -83,6 +88,8 @@ def _collect(found: Gathered, made: Iterable[tuple[str, Made]]) -> None:
             found.problems.append(make())
         except StructoptError as error:
             found.left_out.append(f"{name}: {error}")
+        except Exception as error:  # of whoever wrote the problem
+            found.left_out.append(f"{name}: {type(error).__name__}: {error}")
 
 
 # ---------------------------------------------------------------------- training and masters
@@ -186,17 +193,29 @@ def _of_path(path: Path, group: str = "") -> Iterator[tuple[str, Made]]:
 
 
 def _of_function(function: Any, group: str) -> Iterator[tuple[str, Made]]:
-    for number, given in enumerate(function(), start=1):
-        name, problem = given if isinstance(given, tuple) else (f"{group} {number}", given)
-        yield name, lambda n=name, p=problem: _of_object(n, group, p)  # type: ignore[misc]
+    number = 0
+    try:
+        for number, given in enumerate(function(), start=1):
+            name, problem = f"{group} {number}", given
+            if isinstance(given, tuple) and len(given) == 2:
+                name, problem = str(given[0]), given[1]
+            yield name, lambda n=name, p=problem: _of_object(n, group, p)  # type: ignore[misc]
+    except Exception as error:  # of whoever wrote the function
+        failed = InvalidInputError(
+            f"it failed after {number} problems: {type(error).__name__}: {error}"
+        )
+        yield group, partial(_fail, failed)
+
+
+def _fail(error: Exception) -> Problem:
+    raise error
 
 
 def _of_object(name: str, group: str, problem: Any) -> Problem:
     if isinstance(problem, Problem):
         return problem
-    if isinstance(problem, Program):
-        return Single(name, group, problem)
-    return Single(name, group, of_cvxpy(problem))
+    found = problem if isinstance(problem, Program) else of_cvxpy(problem)
+    return Single(name, group, sound(found))
 
 
 def _known(name: str, table: Mapping[str, Any], what: str) -> Any:

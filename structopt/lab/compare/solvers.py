@@ -26,7 +26,6 @@ import sys
 import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -43,6 +42,8 @@ from structopt.backends.highs import HiGHS
 from structopt.errors import InvalidInputError
 from structopt.lab.bench import lp_solvers
 from structopt.lab.bench.lp_solvers import Claim
+from structopt.lab.compare.answers import Answer, read
+from structopt.lab.harness.store import plain
 from structopt.master.program import Program
 
 _MANY = 10**7  # iterations: the time limit is the limit
@@ -65,33 +66,6 @@ LIMITS = {"CLARABEL": "time_limit", "OSQP": "time_limit", "SCS": "time_limit_sec
 """The option that is a limit in seconds; the process is ended in any case."""
 
 
-@dataclass(frozen=True)
-class Answer:
-    """What a solver says.
-
-    Attributes
-    ----------
-    x, y : arrays
-        The point, and a multiplier for each row.
-    claim : str
-        In its own words: it is checked.
-    iterations : int
-    cpu : float or None
-        CPU seconds that it measured itself, where what surrounds the call should not count.
-    message : str
-    products : int or None
-        With A, A' and P, of solvers that count them.
-    """
-
-    x: Floats
-    y: Floats
-    claim: Claim = "optimal"
-    iterations: int = 0
-    cpu: float | None = None
-    message: str = ""
-    products: int | None = None
-
-
 class Solver:
     """Base of the solvers here, and what wraps an object of one's own."""
 
@@ -103,7 +77,16 @@ class Solver:
     def settings(self, tolerance: float) -> dict[str, Any]:
         """Return what a tolerance is turned into."""
         given = getattr(self.own, "settings", None)
-        return dict(given(tolerance)) if given is not None else {}
+        if given is None:
+            return {}
+        try:
+            told: dict[str, Any] = plain(dict(given(tolerance)))
+        except Exception as error:  # of whoever wrote it
+            raise InvalidInputError(
+                f"settings({tolerance:g}) of {self.name} must return a dict of words and numbers: "
+                f"{type(error).__name__}: {error}"
+            ) from None
+        return told
 
     def refusal(self, program: Program) -> str:
         """Return why it does not take a programme, "" if it does."""
@@ -113,14 +96,7 @@ class Solver:
     def solve(self, program: Program, tolerance: float, time_limit: float) -> Answer:
         """Solve from nothing."""
         found = self.own.solve(program, tolerance, time_limit)
-        if isinstance(found, Answer):
-            return found
-        if not isinstance(found, tuple) or len(found) != 2:
-            raise InvalidInputError(
-                f"{type(self.own).__name__}.solve must return (x, y) or an Answer, got {found!r}."
-            )
-        x, y = (np.asarray(v, dtype=np.float64) for v in found)
-        return Answer(x, y)
+        return read(found, size=program.size, rows=len(program.lower))
 
 
 class OfBackend(Solver):
@@ -314,9 +290,19 @@ def named(solvers: Sequence[Any] | Mapping[str, Any] | None) -> dict[str, Solver
     """
     if solvers is None:
         solvers = [name for name in every() if name not in EXTRA]
+    if isinstance(solvers, str):
+        raise InvalidInputError(f"solvers is a list of solvers, not {solvers!r}.")
     if not isinstance(solvers, Mapping):
-        solvers = {_name(solver): solver for solver in solvers}
-    return {name: _made(name, solver) for name, solver in solvers.items()}
+        asked = [(_name(solver), solver) for solver in solvers]
+        solvers = dict(asked)
+        for name, solver in asked:
+            if solvers[name] is not solver and solvers[name] != solver:
+                raise InvalidInputError(
+                    f"Two solvers have the name {name!r}: give them as a mapping of names."
+                )
+    if not solvers:
+        raise InvalidInputError("There is no solver to compare.")
+    return {str(name): _made(str(name), solver) for name, solver in solvers.items()}
 
 
 def _name(solver: Any) -> str:
@@ -330,7 +316,7 @@ def _made(name: str, solver: Any) -> Solver:
     if isinstance(solver, str):
         where = solver.partition("=")[2] or solver
         if ":" in where:
-            return _called(name, _wrapped(from_file(where)()))
+            return _called(name, _wrapped(_new(where)))
         if where in EXTRA:
             return EXTRA[where]()
         if where in registry.names():
@@ -342,6 +328,19 @@ def _made(name: str, solver: Any) -> Solver:
             "your own as file.py:Class."
         )
     return _called(name, OfBackend(solver) if isinstance(solver, Backend) else _wrapped(solver))
+
+
+def _new(where: str) -> Any:
+    """Return an object of a class in a file; objects are made without arguments."""
+    try:
+        return from_file(where)()
+    except InvalidInputError:
+        raise
+    except Exception as error:  # of whoever wrote the class
+        raise InvalidInputError(
+            f"{where!r} makes no solver when it is called without arguments: "
+            f"{type(error).__name__}: {error}."
+        ) from None
 
 
 def _wrapped(own: Any) -> Solver:
@@ -359,7 +358,8 @@ def from_file(where: str) -> Any:
     source, _, name = where.rpartition(":")
     try:
         if source.endswith(".py"):
-            spec = importlib.util.spec_from_file_location(Path(source).stem, source)
+            # a name of its own: a file may be called as the package that it imports
+            spec = importlib.util.spec_from_file_location(f"_file_{Path(source).stem}", source)
             assert spec is not None
             assert spec.loader is not None
             module = importlib.util.module_from_spec(spec)
@@ -370,5 +370,7 @@ def from_file(where: str) -> Any:
         else:
             module = importlib.import_module(source)
         return getattr(module, name)
-    except (OSError, ImportError, AttributeError, SyntaxError) as error:
-        raise InvalidInputError(f"{where!r} cannot be loaded: {error}.") from None
+    except Exception as error:  # whatever the file does when it is run
+        raise InvalidInputError(
+            f"{where!r} cannot be loaded: {type(error).__name__}: {error}."
+        ) from None

@@ -67,12 +67,15 @@ def isolated(job: Callable[[], Any], *, seconds: float, memory: float | None = N
     memory : float, optional
         GiB that it may ask for beyond what the imports take.
     """
+    try:
+        packed = cloudpickle.dumps(job)
+    except Exception as error:  # of whatever cannot be pickled
+        why = f"it cannot be handed to a process of its own: {type(error).__name__}: {error}"
+        return Ended("error", message=why)
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(PRELOAD)
     ours, theirs = context.Pipe(duplex=False)
-    process = context.Process(
-        target=_work, args=(cloudpickle.dumps(job), theirs, seconds, memory), daemon=True
-    )
+    process = context.Process(target=_work, args=(packed, theirs, seconds, memory), daemon=True)
     with _one_thread(), _without_main():
         process.start()
     theirs.close()
@@ -110,12 +113,16 @@ def _name(code: int | None) -> str:
 
 def _work(job: bytes, answer: Any, seconds: float, memory: float | None) -> None:
     """Do a job, in its process."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends it without a word
+    os.dup2(2, 1)  # what a solver prints goes beside the tables, not among them
+    # it ends by itself, too: whoever waits for it may have been killed
+    signal.setitimer(signal.ITIMER_REAL, PATIENCE * (seconds + _GRACE) + _GRACE)
     limit = math.ceil(seconds + _GRACE)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if memory is not None:
-        most = _address_space() + int(memory * 2**30)
-        resource.setrlimit(resource.RLIMIT_AS, (most, most))
+        space = min(_address_space() + int(memory * 2**30), 2**62)
+        resource.setrlimit(resource.RLIMIT_AS, (space, space))
     try:
         ended: tuple[Any, ...] = ("done", cloudpickle.loads(job)())
         sent = cloudpickle.dumps(ended)
@@ -125,6 +132,7 @@ def _work(job: bytes, answer: Any, seconds: float, memory: float | None) -> None
         sent = cloudpickle.dumps(("out of time", None, str(error)))
     except Exception as error:
         sent = cloudpickle.dumps(("error", None, f"{type(error).__name__}: {error}"))
+    sys.stdout.flush()
     answer.send_bytes(sent)
     answer.close()
     # a solver's threads must not keep a finished process

@@ -282,6 +282,21 @@ def strided(values: Any) -> Any:
     return values[:: min(step, max(1, len(values) // 16))]
 
 
+def everywhere(start: Any, n_features: int) -> Floats:
+    """Return weights to start with; one number stands for all of them.
+
+    >>> everywhere(1, 2)
+    array([1., 1.])
+    """
+    try:
+        given = np.asarray(start, dtype=np.float64)
+        return check_weights(np.broadcast_to(given, n_features), n_features)
+    except (TypeError, ValueError) as error:
+        raise InvalidInputError(
+            f"start is {start!r}; give one finite number, or {n_features} of them."
+        ) from error
+
+
 def cut_rows(X: Any, start: int, stop: int) -> Any:
     """Return examples ``start .. stop - 1`` as ``X[start:stop]`` does, of a CSR array as a view.
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
 from itertools import chain
-from typing import Any, NamedTuple, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, check_weights
 from structopt.engines import encoding, lanes, where
+from structopt.engines.traffic import Traffic
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
 from structopt.parameters import checked
@@ -34,13 +35,6 @@ from structopt.structures.base.structure import Structure, check_lengths
 logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
-
-
-class Traffic(NamedTuple):
-    """Bytes that this process has sent to its shards, and received from them."""
-
-    down: int = 0
-    up: int = 0
 
 
 class DataSet:
@@ -84,7 +78,8 @@ class DataSet:
         self.n_jobs, self.threads, self.exact = n_jobs, threads, exact
         self._count([shard.n_examples for shard in shards], sample_weight)
         bases = [shard.base for shard in shards]
-        self.base = _joined(bases)
+        # the only one as it is, several below each other
+        self.base = bases[0] if len(bases) == 1 else base_matrix(sp.vstack(bases, format="csr"))
         self._sources = np.cumsum([0] + [base.shape[0] for base in bases])
         self._singles: dict[int, Shard] = {}
 
@@ -422,8 +417,3 @@ class DataSet:
         """Return the outputs of all examples as users write them."""
         pairs = zip(self.shards, answers, strict=True)
         return list(chain.from_iterable(where.outputs(s, structure, a) for s, a in pairs))
-
-
-def _joined(bases: list[Any]) -> Any:
-    """Return one base of all shards: the only one as it is, several below each other."""
-    return bases[0] if len(bases) == 1 else base_matrix(sp.vstack(bases, format="csr"))

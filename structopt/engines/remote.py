@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, base_matrix, count, cut_rows
 from structopt.engines import where
-from structopt.engines.dataset import DataSet, Traffic
+from structopt.engines.dataset import DataSet
 from structopt.engines.place import Remote
+from structopt.engines.traffic import Traffic
 from structopt.errors import EngineError, IncompatibleError
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions

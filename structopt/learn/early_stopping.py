@@ -6,7 +6,8 @@ from typing import Any
 
 from structopt.errors import InvalidInputError
 from structopt.learn.predictor import accuracy
-from structopt.methods.method import Iterate, Method
+from structopt.methods.method import Method
+from structopt.methods.watcher import Iterate
 from structopt.parameters import Count, checked
 from structopt.run.events import Round
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.base import clone
@@ -13,14 +12,13 @@ from sklearn.utils import estimator_html_repr
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from structopt import names
 from structopt.arrays import as_sequence
 from structopt.backends.base import Backend
 from structopt.engines.dataset import DataSet
-from structopt.errors import CertificateError, IncompatibleError
+from structopt.errors import IncompatibleError
 from structopt.formulations.base import Formulation
 from structopt.learn.predictor import Predictor
-from structopt.learn.training import train
+from structopt.learn.training import audited, train
 from structopt.methods import registry
 from structopt.parameters import Seed, check_params
 from structopt.run.events import Callback
@@ -186,13 +184,7 @@ class StructuredClassifier(Predictor):
         with data:
             self.learn(structure, data, warm_start=warm_start)
         if self.audit:
-            self.audit_ = names.load("audit")(self, X, y, sample_weight=sample_weight)
-            if not self.audit_.agrees:
-                c = self.result_.certificate
-                error = CertificateError(str(self.audit_), primal=c.primal, dual=c.dual)
-                doubted = c.doubted("an audit disagrees")
-                error.result = self.result_ = replace(self.result_, certificate=doubted)
-                raise error
+            audited(self, X, y, sample_weight)
         return self
 
     def fit_chunks(

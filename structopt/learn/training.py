@@ -9,8 +9,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from structopt import names
 from structopt.engines.dataset import DataSet
-from structopt.errors import ConvergenceWarning
+from structopt.errors import CertificateError, ConvergenceWarning
 from structopt.run.interrupts import held_back
 from structopt.run.limits import Limits
 from structopt.run.progress import Progress
@@ -70,3 +71,14 @@ def train(
             stacklevel=4,
         )
     return run
+
+
+def audited(model: Any, X: Any, y: Any, sample_weight: Any) -> None:
+    """Leave an audit of what was learned with the model; raise what it disagrees on."""
+    model.audit_ = names.load("audit")(model, X, y, sample_weight=sample_weight)
+    if not model.audit_.agrees:
+        c = model.result_.certificate
+        error = CertificateError(str(model.audit_), primal=c.primal, dual=c.dual)
+        doubted = c.doubted("an audit disagrees")
+        error.result = model.result_ = replace(model.result_, certificate=doubted)
+        raise error

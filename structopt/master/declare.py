@@ -270,6 +270,11 @@ class RestrictedMaster(Declared):
             for bound in family.bind(*given, family.owners(self.n_examples))
         ]
 
+    @property
+    def asks(self) -> list[tuple[str | bool, ...]]:
+        """What each family asks, and of which examples together."""
+        return [family.asks for family in self.families]
+
     def samples(self) -> list[Cuts]:
         """Return one row of each family, with an empty direction, to judge its shape by."""
         nothing = Directions(np.zeros(2, np.int64), *(np.zeros(0, np.int64),) * 2, np.zeros(0))

@@ -89,6 +89,14 @@ class Program:
         start = self.asked.get(family, self.weights.start)
         return slice(start, start + self.weights.stop - self.weights.start)
 
+    def at(self, weights: Floats) -> Floats:
+        """Return the point over all columns with these weights, and 0 elsewhere."""
+        x = np.zeros(self.size)
+        x[self.weights] = weights
+        for family in self.asked:
+            x[self.asked_about(family)] = weights
+        return x
+
     @property
     def is_conic(self) -> bool:
         """Whether there are cones beyond linear rows."""

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from structopt.arrays import Floats, check_weights
+from structopt.arrays import Floats, check_weights, everywhere
 from structopt.backends import registry
 from structopt.backends.base import Backend, MasterSolution
 from structopt.engines.dataset import DataSet
@@ -28,11 +28,12 @@ from structopt.methods.doubts import Doubts
 from structopt.methods.forerunner import largest_projection
 from structopt.methods.found import FoundCuts
 from structopt.methods.lower_bound import LowerBound
-from structopt.methods.method import UNPROVEN, Iterate, Method
+from structopt.methods.method import Method
 from structopt.methods.nearest_feasible import nearest_feasible
 from structopt.methods.pace import Pace
 from structopt.methods.rescue import no_minimum, solve_master
 from structopt.methods.state import OTHER, Live, State, by_family
+from structopt.methods.watcher import Iterate
 from structopt.parameters import Seed
 from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Round, relative
@@ -106,7 +107,7 @@ class CuttingPlane(Method):
         **limits: Unpack[LimitOptions],
     ) -> None:
         super().__init__(structure, formulation, data, **limits)
-        first = None if start is None else self._everywhere(start)
+        first = None if start is None else everywhere(start, data.n_features)
         self._asked = (backend, random_state)
         self.fallback = fallback or (isinstance(backend, str) and backend == "auto")
         self._below = LowerBound(self.master.program)
@@ -128,7 +129,7 @@ class CuttingPlane(Method):
             self._adopt(*saved)
         elif warm_start is not None:
             self._adopt(warm_start.weights, warm_start.cuts)
-        elif self._forerunner is not None and self._forerunner.families == self.families[:1]:
+        elif self._forerunner is not None and self._forerunner.master.asks == self.master.asks[:1]:
             self._take(self._forerunner._weights, self._forerunner._cuts())
         elif first is not None:
             self._add(self._begin_at(first))
@@ -217,9 +218,8 @@ class CuttingPlane(Method):
 
     def _bound_below(self, solution: MasterSolution) -> bool:
         """Raise the lower bound; say whether it rose enough to make dropping cuts safe."""
-        bound = self._below.of(
-            self.master.pool.cuts, solution, rounds=len(self.history), moving=self.backend.moving
-        )
+        cuts, moving = self.master.pool.cuts, self.backend.moving
+        bound = self._below.of(cuts, solution, rounds=len(self.history), moving=moving)
         if not np.isnan(bound):
             self._dual = max(self._dual, bound)
         return self._dual > self._dropped_at
@@ -261,8 +261,7 @@ class CuttingPlane(Method):
 
     def _drop(self) -> int:
         expired = self.master.pool.expired(self.max_age or self.backend.max_age)
-        count = int(expired.sum())
-        if 10 * count < len(expired):  # not worth the moving
+        if 10 * (count := int(expired.sum())) < len(expired):  # not worth the moving
             return 0
         self._dropped_at = self._dual
         self.backend.delete(~expired)
@@ -311,25 +310,14 @@ class CuttingPlane(Method):
 
     def _adopt(self, weights: Floats, cuts: Cuts | None) -> None:
         """Take over the cuts of an earlier run, and its weights as the first upper bound."""
-        if len(weights) != self.data.n_features:
+        foreign = cuts is not None and cuts.fingerprint != self.fingerprint
+        if foreign or len(weights) != self.data.n_features:
             raise InvalidInputError(OTHER)
         weights = check_weights(weights, self.data.n_features)
         if cuts is None:
             self._begin_at(weights)
-        elif cuts.fingerprint == self.fingerprint:
-            self._take(weights, cuts)
         else:
-            raise InvalidInputError(OTHER)
-
-    def _everywhere(self, start: Any) -> Floats:
-        """Return the weights to start with; one number stands for all of them."""
-        size = self.data.n_features
-        try:
-            return check_weights(np.broadcast_to(np.asarray(start, dtype=np.float64), size), size)
-        except (TypeError, ValueError) as error:
-            raise InvalidInputError(
-                f"start is {start!r}; give one finite number, or {size} of them."
-            ) from error
+            self._take(weights, cuts)
 
     def _take(self, weights: Floats, cuts: Cuts) -> None:
         families = list(filter(len, by_family(cuts, self.master)))
@@ -346,7 +334,7 @@ class CuttingPlane(Method):
         Where its families ask something else of the same data, only the weights are taken.
         """
         if live.fingerprint != self.fingerprint:
-            if live.fingerprint != self._named_by([f.asks for f in live.master.families]):
+            if live.fingerprint != self._named_by(live.master.asks):
                 raise InvalidInputError(OTHER)
             self._start()
             self._begin_at(weights)
@@ -369,10 +357,7 @@ class CuttingPlane(Method):
     def _begin_at(self, weights: Floats) -> Separation:
         """Evaluate weights, for a first upper bound."""
         self._pace.warm = True
-        x = np.zeros(self.master.size)
-        x[self.master.weight_columns] = weights
-        for number in self.master.program.asked:
-            x[self.master.program.asked_about(number)] = weights
+        x = self.master.program.at(weights)
         separation = self._separate(x)
         if np.isinf(separation.value):  # bounds broken: now with a point to retreat to
             self._separate(nearest_feasible(self.master, 0.0 * x))
@@ -383,21 +368,15 @@ class CuttingPlane(Method):
         """Solve another formulation on the same data; return its largest |w . delta|."""
         self._check_abilities(type(self.formulation).__name__, worst, best_other)
         limits = replace(self.limits, callbacks=())
-        first = CuttingPlane(self.structure, formulation, self.data, limits=limits)
-        largest, self._caveat = largest_projection(first)
-        self._forerunner = first
+        self._forerunner = CuttingPlane(self.structure, formulation, self.data, limits=limits)
+        largest, self._caveat = largest_projection(self._forerunner)
         return largest
-
-    @property
-    def families(self) -> list[tuple[str | bool, ...]]:
-        """What each family asks, and of which examples together."""
-        return [family.asks for family in self.master.families]
 
     @property
     def fingerprint(self) -> str:
         """A name for the data, the structure and the cut families."""
         if self._fingerprint is None:
-            self._fingerprint = self._named_by(self.families)
+            self._fingerprint = self._named_by(self.master.asks)
         return self._fingerprint
 
     def _named_by(self, families: list[tuple[str | bool, ...]]) -> str:
@@ -415,11 +394,6 @@ class CuttingPlane(Method):
             "cuts": self._cuts(),
         }
 
-    def _certain(self) -> bool:
-        return self._proven
-
     def _note(self) -> str:
-        if not self._proven:
-            return UNPROVEN
         rounded = f"{self._rounding:.2g} of the primal value covers the rounding of oracles"
-        return rounded if self._rounding > 0 else ""
+        return super()._note() or (rounded if self._rounding > 0 else "")

@@ -37,12 +37,12 @@ from structopt.master.declare import RestrictedMaster
 from structopt.master.form import other_than_hinges
 from structopt.master.separation import Separation
 from structopt.methods.cutting_plane import CuttingPlane
+from structopt.methods.scale_mixture import check_declared
 from structopt.methods.state import State
 from structopt.parameters import Count, Seed
 from structopt.run.events import relative
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop
-from structopt.structures.base.oracles import loss_augmented
 from structopt.structures.base.structure import Structure
 
 # Constants were chosen on OCR100: 100 words, L1M3N at C = 0.1, 1, 10 and 100.
@@ -308,8 +308,7 @@ class EM(CuttingPlane):
         few, many = int(np.sum(weights == 0.0)), len(order) + 1
         while many - few > 1:
             count = (few + many) // 2
-            x = np.zeros(self.master.size)
-            x[self.master.weight_columns] = weights
+            x = self.master.program.at(weights)
             x[self.master.weight_columns][order[:count]] = 0.0
             worth = self._evaluate(x).value
             if worth <= limit:
@@ -340,8 +339,8 @@ class EM(CuttingPlane):
     def _result(self, status: Stop) -> Result:
         if self._printed:
             if self._solution is not None:  # the last, not the best
-                x, (weights, tau) = np.zeros(self.master.size), self._solution
-                x[self.master.weight_columns] = np.where(tau < _NOTHING, 0.0, weights)
+                weights, tau = self._solution
+                x = self.master.program.at(np.where(tau < _NOTHING, 0.0, weights))
                 self._primal = self._evaluate(x).value
                 self._weights = x[self.master.weight_columns]
             return super()._result(status)
@@ -385,7 +384,7 @@ class EM(CuttingPlane):
             raise IncompatibleError(
                 f"The method {self.name!r} learns one hinge an example: {reason}."
             )
-        _check_declared(wanted, declared, self.name)
+        check_declared(wanted, declared, self.name)
         master = RestrictedMaster(
             n, self.data.n_features, sample_weight=weight, base=self.data.base
         )
@@ -401,37 +400,3 @@ class EM(CuttingPlane):
         self._add(separation)
         self._rescale(weights, separation.value)
         return separation
-
-
-def _check_declared(wanted: ScaleMixture, declared: RestrictedMaster, method: str) -> None:
-    """Refuse a declaration that is not ``regulariser(w) + C sum xi`` with the loss as margin.
-
-    The steps and both bounds rest on that, and a subclass may declare something else.
-    """
-    lead = f"The method {method!r} learns regulariser(w) + C * sum of slacks, margin the loss: "
-    who, family = type(wanted).__name__, declared.families[0]
-    if family.oracle is not loss_augmented or family.joint:
-        raise IncompatibleError(f"{lead}{who} asks {family.oracle.question}.")
-    writers = {
-        next(cls for cls in type(wanted).__mro__ if name in vars(cls))
-        for name in ("master", "regulariser", "scales", "lower_bound")
-    }
-    if len(writers) > 1:
-        raise IncompatibleError(
-            f"{lead}{who} overrides some of master(), regulariser(), scales() and lower_bound(), "
-            "which belong together: write all four, or use method='cutting-plane'."
-        )
-    (w, slacks), rng = declared.declared_variables, np.random.default_rng(0)
-    mine = {w.id, *(xi.id for xi in slacks)}
-    if declared.declared_constraints or {v.id for v in declared.variables()} != mine:
-        return  # scales of its own among the variables: only who solves for them can compare
-    for size in (0.0, 0.3, 1.0, 10.0):
-        w.save_value(size * rng.standard_normal(w.shape))
-        for xi in slacks:
-            xi.save_value(size * rng.uniform(0.5, 1.5, xi.shape))
-        meant = wanted.regulariser(w.value) + wanted.C * sum(float(xi.value.sum()) for xi in slacks)
-        said = float(declared.declared_objective.value)
-        if not abs(said - meant) <= 1e-6 * max(abs(meant), 1e-9):
-            raise IncompatibleError(
-                f"{lead}{who} declares another objective (at some weights {said:g}, not {meant:g})."
-            )

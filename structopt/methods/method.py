@@ -7,14 +7,13 @@ and `state` may be asked for whenever a round is over.
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, partial
-from typing import Any, ClassVar, NamedTuple, Protocol, Unpack, runtime_checkable
+from functools import partial
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -31,8 +30,11 @@ from structopt.errors import (
 from structopt.formulations.base import Formulation
 from structopt.formulations.slack_groups import chosen
 from structopt.master.declare import RestrictedMaster
+from structopt.methods.abilities import check_abilities
+from structopt.methods.options import check_taken, own_options
 from structopt.methods.probe import probe
 from structopt.methods.state import State
+from structopt.methods.watcher import Iterate, Watcher
 from structopt.parameters import check_params, checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.checkpoint import Checkpoint
@@ -40,20 +42,13 @@ from structopt.run.events import Found, Round, relative
 from structopt.run.interrupts import Interrupted, held_back
 from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
-from structopt.structures.base.oracles import Oracle, loss_augmented, worst
+from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.structure import Structure
 
 logger = logging.getLogger(__name__)
 
 UNPROVEN = "some oracle answers are not proven to be the best"
 """What a certificate says that rests on such answers."""
-
-_RENAMED = {
-    "epochs": "'max_iter'",
-    "seed": "'random_state'",
-    "validation": "the callback EarlyStopping",
-    "patience": "the callback EarlyStopping",
-}
 
 
 def _origin(error: BaseException) -> BaseException:
@@ -62,31 +57,6 @@ def _origin(error: BaseException) -> BaseException:
     while at is not None and not isinstance(at, KeyboardInterrupt):
         at = at.__cause__ or at.__context__
     return error if at is None else at
-
-
-class Iterate(NamedTuple):
-    """Weights, the objective there, and the violation of the formulation's own constraints."""
-
-    weights: Floats
-    value: float
-    residual: float = 0.0
-
-
-@runtime_checkable
-class Watcher(Protocol):
-    """A callback that looks at the run itself, and may say which weights it returns."""
-
-    def start(self, method: Method) -> None:
-        """Hear of a run that begins; ``method.iterate()`` is where each round leads."""
-
-    def kept(self) -> tuple[Iterate, str] | None:
-        """Return what the run returns, and a note for its certificate.
-
-        That is for a run that this callback stopped, or that no callback stops; None leaves it be.
-        """
-
-    def __call__(self, record: Round) -> bool | None:
-        """Hear of a round; True stops the run."""
 
 
 class Method(ABC):
@@ -159,18 +129,12 @@ class Method(ABC):
     @classmethod
     def options(cls) -> list[str]:
         """Return the names of the method's own options."""
-        return list(_options(cls))
+        return list(own_options(cls))
 
     @classmethod
     def check_options(cls, given: Collection[str]) -> None:
         """Refuse options that the method does not take."""
-        taken = [*cls.options(), "limits", *NAMES]
-        for name in given:
-            if name not in taken:
-                now = f"; that is {_RENAMED[name]} now" if name in _RENAMED else ""
-                raise IncompatibleError(
-                    f"The method {cls.name!r} takes no {name!r}{now}; it takes {sorted(taken)}."
-                )
+        check_taken(cls.name, given, [*cls.options(), "limits", *NAMES])
 
     # ------------------------------------------------------------------ running
     @abstractmethod
@@ -435,30 +399,4 @@ class Method(ABC):
 
     def _check_abilities(self, who: str, *oracles: Oracle) -> None:
         """Refuse oracles that the structure cannot answer."""
-        offered = self.structure.abilities()
-        if self.data.unknown.any():
-            check_partial(who, oracles)
-        for oracle in oracles:
-            if oracle.needs not in offered:
-                raise IncompatibleError(
-                    f"{who} asks {oracle.name!r} ({oracle.question}), which needs "
-                    f"{oracle.needs!r}; {type(self.structure).__name__} offers {sorted(offered)}. "
-                    f"{self.structure.why_not(oracle.needs)}".rstrip()
-                )
-
-
-@cache
-def _options(method: type[Method]) -> tuple[str, ...]:
-    parameters = inspect.signature(method).parameters.values()
-    return tuple(sorted(p.name for p in parameters if p.kind is p.KEYWORD_ONLY))
-
-
-def check_partial(who: str, oracles: Sequence[Oracle]) -> None:
-    """Refuse questions about outputs other than gold where gold is known in part only."""
-    for oracle in oracles:
-        if oracle.base not in (loss_augmented, worst):
-            raise IncompatibleError(
-                f"{who} asks {oracle.name!r} ({oracle.question}), and some gold outputs are known "
-                "in part only: there is no one output to differ from. Use a margin-rescaled "
-                "formulation, such as M3N or StructSVM(rescale='margin')."
-            )
+        check_abilities(who, oracles, self.structure, partial=bool(self.data.unknown.any()))

@@ -25,8 +25,8 @@ from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.plain import rests_at_zero
 from structopt.methods.cutting_plane import CuttingPlane
-from structopt.methods.method import Iterate, Watcher
 from structopt.methods.state import State
+from structopt.methods.watcher import Iterate, Watcher
 from structopt.parameters import check_params
 from structopt.run.limits import Limits
 from structopt.run.result import Result, Stop

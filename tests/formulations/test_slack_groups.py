@@ -200,7 +200,7 @@ def test_auto_follows_how_long_cuts_are(monkeypatch):
         assert data.nonzeros == X.size
         assert 0 < data.cut_entries <= 2 * X.shape[1]  # gold's block and another one
         short = so.CuttingPlane(structure, so.M3N(), data, tol=1e-3)
-        assert short.families == [("loss_augmented", False)]  # a slack an example
+        assert short.master.asks == [("loss_augmented", False)]  # a slack an example
         monkeypatch.setattr(slack_groups, "_ALL", 0)
         for nonzeros, groups in ((X.size, 4), (10**9, 8)):
             monkeypatch.setattr(type(data), "nonzeros", nonzeros)

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 
 import structopt as so
 from structopt.errors import BackendError, IncompatibleError, InfeasibleError, InvalidInputError
-from structopt.methods.method import Iterate
 from structopt.methods.registry import make
 from structopt.methods.saddle import dualise as compact
 from structopt.methods.saddle.compact import Compact
 from structopt.methods.saddle.extragradient import SaddleExtragradient
 from structopt.methods.saddle.outputs import Outputs
+from structopt.methods.watcher import Iterate
 
 WEIGHTS = {
     "free": None,

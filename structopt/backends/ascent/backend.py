@@ -20,7 +20,7 @@ Between sweeps multipliers are carried on in the direction of the last one (Nest
     alpha <- feasible(alpha + beta (alpha - alpha of one sweep ago)),    beta = (k - 1) / (k + 2)
 
 up to a largest beta, with k counted from 1 again whenever the dual value falls. Where the gap is
-still far, a Newton step moves all multipliers in use (:mod:`structopt.backends.ascent.face_step`).
+still far, a Newton step moves all multipliers in use (:mod:`structopt.backends.ascent.joint_step`).
 
 The dual value is close to its optimum long before the primal one is: every group that a sweep
 visits unsettles the kinks of those before it. So the weights handed out are the mean of those after
@@ -40,8 +40,8 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, base_matrix
-from structopt.backends.ascent.face_step import RIDGES, Products, face_step
 from structopt.backends.ascent.form import odd_program, odd_rows
+from structopt.backends.ascent.joint_step import JointStep
 from structopt.backends.ascent.planes import Layout, Planes, arrange
 from structopt.backends.ascent.prices import Prices
 from structopt.backends.base import Backend, Compiled, MasterSolution, Status
@@ -136,7 +136,7 @@ class Ascent(Backend):
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: Layout | None = None
         self._solves = self._pushes = 0
-        self._products, self._ridge = Products(), RIDGES[0]
+        self._joint = JointStep()
 
     def _bind(self, master: Compiled) -> Program:
         """Take the objective and the bounds of a master."""
@@ -163,7 +163,7 @@ class Ascent(Backend):
             self._layout.gram[1][:] *= ratio
         else:
             self._layout = None
-        self._products = Products()
+        self._joint.forget()
         self._fit(self._planes.each["alpha"])
         return True
 
@@ -188,7 +188,7 @@ class Ascent(Backend):
             self._planes.each["before"][~stays]
         ):  # the last sweep's weights had a share of it
             self._pushes = 0
-        self._products.keep(which, len(self._planes))
+        self._joint.products.keep(which, len(self._planes))
         if self._layout is not None:
             self._layout = self._layout.taken(which)
         self._planes.keep(which)
@@ -218,7 +218,7 @@ class Ascent(Backend):
         self._pure = False
         if stretch != 1.0:
             self._inverse = self._inverse * stretch
-            self._products = Products()
+            self._joint.forget()
             if self._layout is not None:
                 self._layout.gram[1][:] *= stretch
         if self._solves:
@@ -243,7 +243,8 @@ class Ascent(Backend):
         Multipliers stay; weights and plane products are built anew in the next solve.
         """
         self._inverse = np.where(self._lb == self._ub, 0.0, inverse)
-        self._layout, self._solves, self._products = None, 0, Products()
+        self._layout, self._solves = None, 0
+        self._joint.forget()
 
     # ------------------------------------------------------------------ solving
     def solve(self, *, tolerance: float, time_limit: float | None = None) -> MasterSolution:
@@ -253,7 +254,7 @@ class Ascent(Backend):
 
     def ascend(self, *, tolerance: float, time_limit: float | None = None) -> tuple[bool, int]:
         """Sweep as in `solve`; say whether the tolerance was met, and how many visits it took."""
-        from structopt.backends.ascent import kernels
+        from structopt.backends.ascent import kernels, plane_kernels
 
         deadline = np.inf if time_limit is None else time.perf_counter() + time_limit
         layout = self._arrange()
@@ -264,10 +265,10 @@ class Ascent(Backend):
         cap = prices.cap
         if self._solves % _REFRESH == 0:  # from scratch, so that rounding never accumulates
             size = len(self._inverse)
-            self._v = kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
+            self._v = plane_kernels.pull_of(*layout.planes, *layout.parts, *base, alpha, size)
             self._w = self._weights_of(self._v)
             if self.momentum:
-                last = kernels.pull_of(*layout.planes, *layout.parts, *base, before, size)
+                last = plane_kernels.pull_of(*layout.planes, *layout.parts, *base, before, size)
                 self._before = last * self._inverse if self._pure else last
         self._solves += 1
         v, w = self._v, self._w
@@ -307,10 +308,11 @@ class Ascent(Backend):
             everyone = gap <= goal or not everyone
             if self._pure and gap > goal and sweeps >= due:
                 pace = np.log(max(marked / gap, 1.0)) / (sweeps - since)
-                if np.log(gap / goal) > _LONG * pace and self._fits(alpha):
-                    stuck = self._ridge == RIDGES[1]
-                    if self._step_jointly(layout, alpha, prices, w):
-                        last = np.inf
+                far = np.log(gap / goal) > _LONG * pace
+                if far and 0 < self._joint.size(alpha, len(w)) <= _MOST:
+                    stuck = self._joint.stuck
+                    if self._joint.take(layout, prices, alpha, w, self._inverse, self._dense):
+                        last, self._pushes = np.inf, 0
                     elif stuck:
                         wait *= 2
                 since, due, marked = sweeps, sweeps + wait, gap
@@ -337,7 +339,7 @@ class Ascent(Backend):
 
     def _push(self, layout: Layout, cap: Floats, alpha: Floats, before: Floats) -> None:
         """Carry multipliers on in the direction of the last sweep, and the weights with them."""
-        from structopt.backends.ascent import kernels
+        from structopt.backends.ascent import kernels, plane_kernels
 
         self._pushes += 1
         beta = min(_MOMENTUM, (self._pushes - 1) / (self._pushes + 2))
@@ -348,44 +350,10 @@ class Ascent(Backend):
             return
         off = kernels.push(layout.planes[0], layout.soft, cap, beta, alpha, before)
         base = (self._base.indptr, self._base.indices, self._base.data)
-        back = kernels.pull_of(*layout.planes, *layout.parts, *base, off, len(now))
+        back = plane_kernels.pull_of(*layout.planes, *layout.parts, *base, off, len(now))
         now += beta * (now - last) + (back * self._inverse if self._pure else back)
         if not self._pure:
             self._w[:] = self._weights_of(now)
-
-    def _fits(self, alpha: Floats) -> bool:
-        """Return whether there are multipliers in use, and the matrices of a Newton step small."""
-        used = int(np.count_nonzero(alpha))
-        return 0 < used * (used + len(self._w)) <= _MOST
-
-    def _step_jointly(self, layout: Layout, alpha: Floats, prices: Prices, w: Floats) -> bool:
-        """Take a Newton step over all multipliers in use; say whether it gained."""
-        used = np.flatnonzero(alpha > 0)
-        planes = layout.order[used]
-        scale = np.sqrt(self._inverse)
-        rows, gram = self._products.of(planes, lambda new: scale * self._dense(new))
-        sizes = np.diff(layout.planes[0])
-        group = np.repeat(np.arange(len(sizes)), sizes)[used]
-        soft = layout.soft[used]
-        load = np.zeros(len(sizes))
-        np.add.at(load, group[soft], alpha[used][soft])
-        limit, bent, paid = prices.around(load)
-        limit = np.where(soft, limit[group], np.inf)
-        slope = layout.rhs[used] - rows @ (w / scale)
-        if np.any(bent):
-            slope -= np.where(soft, paid[group], 0.0)
-            own = np.where(soft, bent[group], 0.0)
-            gram = gram + np.where(group[:, None] == group, np.outer(soft, own), 0.0)
-        better = face_step(alpha[used], slope, gram, group, limit, self._ridge)
-        least, largest = RIDGES
-        if better is None:
-            self._ridge = min(largest, 100.0 * self._ridge)
-            return False
-        self._ridge = max(least, self._ridge / 3.0)
-        w += scale * ((better - alpha[used]) @ rows)
-        alpha[used] = better
-        self._pushes = 0
-        return True
 
     def _dense(self, planes: Ints) -> Floats:
         directions = self._planes.directions.take(planes)
@@ -407,11 +375,11 @@ class Ascent(Backend):
 
     def solution(self, converged: bool, visits: int) -> MasterSolution:
         """Return where the ascent stands."""
-        from structopt.backends.ascent import kernels
+        from structopt.backends.ascent import plane_kernels
 
         program, layout = self._program, self._arrange()
         base = (self._base.indptr, self._base.indices, self._base.data)
-        hinge = kernels.hinges(
+        hinge = plane_kernels.hinges(
             *layout.planes, layout.rhs, layout.soft, *layout.parts, *base, self._mean
         )
         x = np.zeros(program.size)

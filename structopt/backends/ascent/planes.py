@@ -106,7 +106,7 @@ class Layout:
 
 def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> Layout:
     """Sort planes by group and compute parts and products, except those that ``old`` has."""
-    from structopt.backends.ascent import kernels
+    from structopt.backends.ascent import plane_kernels as kernels
 
     each = planes.each
     order = np.argsort(each["group"], kind="stable")

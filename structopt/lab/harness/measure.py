@@ -13,7 +13,8 @@ from structopt.errors import ConvergenceWarning
 from structopt.formulations.base import Formulation
 from structopt.learn.predictor import accuracy
 from structopt.methods import registry
-from structopt.methods.method import Iterate, Method
+from structopt.methods.method import Method
+from structopt.methods.watcher import Iterate
 from structopt.run.events import Round
 from structopt.run.result import Result
 from structopt.structures.base.structure import Structure

@@ -37,8 +37,9 @@ from structopt.formulations.base import Formulation
 from structopt.master.declare import RestrictedMaster
 from structopt.master.plain import PlainForm, plain_form
 from structopt.methods.block_ascent.problem import Weights, read
-from structopt.methods.method import Iterate, Method
+from structopt.methods.method import Method
 from structopt.methods.state import State
+from structopt.methods.watcher import Iterate
 from structopt.parameters import Seed
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions

@@ -20,11 +20,11 @@ from structopt.master.declare import RestrictedMaster
 from structopt.master.form import HingeForm
 from structopt.master.plain import PlainForm, plain_form
 from structopt.methods.labels import LabelWeights
-from structopt.methods.method import Iterate
 from structopt.methods.online.base import Deltas, Online, Passed
 from structopt.methods.online.vectors import VectorWalk
 from structopt.methods.online.walk import LabelWalk
 from structopt.methods.state import State
+from structopt.methods.watcher import Iterate
 from structopt.parameters import Positive, Seed
 from structopt.run.limits import LimitOptions
 from structopt.run.result import Result, Stop

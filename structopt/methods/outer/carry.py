@@ -34,7 +34,7 @@ def carried(run: CuttingPlane, bound: ConvexBound) -> tuple[Cuts, int]:
     dropped = np.where(joint, moved.any() or weighted, own & bound.charged)
     kept = cuts.take(np.flatnonzero(~dropped))
     shift = np.flatnonzero(moved[kept.example]) if not joint.all() else np.zeros(0, np.int64)
-    name = bound.data.fingerprint(repr(run.structure) + repr(run.families))
+    name = bound.data.fingerprint(repr(run.structure) + repr(run.master.asks))
     directions = _plus(kept.directions, change, shift, kept.example)
     return replace(kept, directions=directions, fingerprint=name), int(moved.sum())
 

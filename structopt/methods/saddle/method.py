@@ -12,8 +12,9 @@ from structopt.arrays import Floats
 from structopt.engines.dataset import DataSet
 from structopt.formulations.base import Formulation
 from structopt.methods.mean import Mean
-from structopt.methods.method import UNPROVEN, Iterate, Method
+from structopt.methods.method import UNPROVEN, Method
 from structopt.methods.saddle.form import SaddleForm
+from structopt.methods.watcher import Iterate
 from structopt.run.events import Round
 from structopt.run.limits import LimitOptions
 from structopt.structures.base.structure import Structure

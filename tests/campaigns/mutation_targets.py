@@ -20,7 +20,8 @@ LIFT, FIELDS = "tests/master/test_lift.py", "tests/learn/test_file_fields.py"
 def _room(room: str, word: str, *tests: str, files: str) -> dict[str, list[str]]:
     cells = f'{STRUCTURES} -k "{word}"'
     listed = [f"{T}/{name}.py" for name in tests]
-    every = [*listed, cells, f"{T}/test_small_promises.py"]
+    moved = f'{T}/test_anchored.py -k "{word.replace("-", "")}"'
+    every = [*listed, cells, moved, f"{T}/test_small_promises.py"]
     return {f"structopt/structures/{room}/{f}.py": every for f in files.split()}
 
 
@@ -143,7 +144,11 @@ TARGETS: dict[str, list[str]] = {
         "tests/structures/test_second_order.py",
     ],
     "structopt/structures/base/longest_paths.py": ["tests/structures/test_chain.py", CHAINS],
-    "structopt/structures/base/label_problem.py": ["tests/structures/test_multiclass.py", CHAINS],
+    "structopt/structures/base/label_problem.py": [
+        "tests/structures/test_multiclass.py",
+        "tests/methods/test_block_ascent.py -k shards",
+        CHAINS,
+    ],
     "structopt/structures/base/label_costs.py": ["tests/structures/test_losses.py", CHAINS],
     "structopt/structures/base/orders.py": [
         "tests/structures/test_ranking.py",
@@ -160,7 +165,11 @@ TARGETS: dict[str, list[str]] = {
     **_room("lattice", "Lattice-", "test_lattice", "test_lattice_arrays", files="arrays_kernels"),
     **_room("decision", "Decision-", "test_decision", files="listed paths program tours edges"),
     **{
-        f"structopt/structures/losses/{f}.py": ["tests/structures/test_sets.py", LOSSES]
+        f"structopt/structures/losses/{f}.py": [
+            "tests/structures/test_sets.py",
+            "tests/structures/test_ranking.py",
+            LOSSES,
+        ]
         for f in ("average_precision", "contingency", "discounted_gain", "swapped_pairs")
     },
     **{

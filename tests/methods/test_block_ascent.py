@@ -244,3 +244,37 @@ def test_auto_leaves_stiff_problems_to_cutting_planes():
     assert (soft.method, stiff.method) == ("block-ascent", "cutting-plane")
     assert soft.certificate.certified
     assert stiff.certificate.certified
+
+
+@pytest.mark.parametrize("structure", [so.Chain([0, 1, 2]), so.Multiclass([0, 1, 2])], ids=str)
+def test_shards_are_one_problem(structure):
+    """Two shards, in one of which outputs bring costs of their own."""
+    rng, chain = np.random.default_rng(0), isinstance(structure, so.Chain)
+    if chain:
+        X = [rows(3, 4, s, density=0.8) for s in range(6)]
+        Y = [rng.integers(0, 3, 3).tolist() for _ in X]
+    else:
+        X, Y = rows(6, 4, 1, density=0.8), rng.integers(0, 3, 6).tolist()
+    for k in (0, 2):
+        costs = rng.random((3, 3)) if chain else rng.random(3)
+        np.put_along_axis(costs, np.array(Y[k])[..., None], 0.0, axis=-1)
+        Y[k] = so.losses.Costed(Y[k], costs)
+    fitted = structure.fitted(X, Y)
+    pieces = [fitted.encode(X[a:b], Y[a:b], start=a) for a, b in ((0, 4), (4, 6))]
+    whole, two = so.DataSet.of(fitted, X, Y), so.DataSet(pieces, fitted.n_features_)
+    one = so.CuttingPlane(fitted, so.M3N(C=2.0), whole, tol=1e-5).solve()
+    found = so.BlockAscent(fitted, so.M3N(C=2.0), two, tol=1e-5).solve()
+    assert found.certificate.certified
+    agree(one, found)
+
+
+def test_a_sequence_is_as_stiff_as_all_of_it():
+    """The largest of 2 |x_i|^2 c_i / p, |x_i|^2 over a whole sequence, against 1e5."""
+    X = [np.ones((1, 4)), 3.0 * np.ones((5, 4)), np.ones((7, 4))]
+    Y = [[0] * len(x) for x in X]
+    structure = so.Chain([0, 1]).fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    edge = 1e5 / (2 * 9 * 5 * 4)  # C at which the second is at the limit
+    for C, suits in ((0.999 * edge, True), (1.001 * edge, False)):
+        run = so.BlockAscent(structure, so.M3N(C=C), data)
+        assert run._problem.suits(1e-3) == suits

@@ -102,3 +102,20 @@ def test_limits_of_any_size_differ_by_one_factor_or_not():
         assert ratio(size * np.array([1.0, 3.0]), one) is None
         assert ratio(size * np.array([1.0, 1 + 1e-9]), one) is None
     assert ratio(np.array([1.0, 0.0]), one) is None
+
+
+@pytest.mark.parametrize("make", [small_chain, small_classes])
+def test_taken_over_multipliers_and_weights_fit_together(make):
+    """The dual that is kept step by step is that of the multipliers, also under another C."""
+    problem, first = started("m3n", make, None)
+    for _ in range(3):
+        first.step()
+    data = first.data
+    for C in (0.7, 0.9, 0.2):
+        run = so.BlockAscent(problem[2], so.M3N(C), data, tol=1e-9, warm_start=first.state)
+        blocks = run._blocks
+        assert len(blocks)
+        for _ in range(3):
+            weights, gain = run._problem.summed(blocks)
+            assert blocks.dual == pytest.approx(gain - weights.ridge(), rel=1e-9)
+            blocks.full_pass(np.arange(4))

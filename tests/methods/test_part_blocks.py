@@ -322,3 +322,16 @@ def test_a_pass_recalls_what_a_certificate_found(monkeypatch):
     answers = data.ask(loss_augmented, np.zeros(data.n_features))[0]
     kept = [r.shard.ask(loss_augmented, np.zeros(data.n_features)) for r in run._problem.runs]
     np.testing.assert_array_equal(answers.outputs, np.concatenate([a.outputs for a in kept]))
+
+
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_shards_are_one_problem(name):
+    """Two shards over bases of their own: the weights are sums over both."""
+    structure, make = PROBLEMS[name]
+    X, Y = make(7, 4)
+    fitted = structure.fitted(X, Y)
+    pieces = [fitted.encode(X[a:b], Y[a:b], start=a) for a, b in ((0, 3), (3, 7))]
+    whole, two = so.DataSet.of(fitted, X, Y), so.DataSet(pieces, fitted.n_features_)
+    found = [so.BlockAscent(fitted, so.M3N(C=0.5), data, tol=1e-5).solve() for data in (whole, two)]
+    assert found[1].certificate.certified
+    agree(*found)

@@ -110,6 +110,17 @@ def test_linear_programmes_decide_by_vertices():
     assert "second_best" not in so.Decision(mix).abilities()
     absolute = so.decisions.LinearProgram(lambda y: [cp.norm1(y) <= 1], 2, boolean=False)
     assert absolute.contains(np.array([[0.5, -0.5], [0.9, 0.9]])).tolist() == [True, False]
+    found = absolute.minimize(costs[:, :2])  # columns that CVXPY adds have no bounds
+    np.testing.assert_allclose((costs[:, :2] * found.points).sum(1), -abs(costs[:, :2]).max(axis=1))
+
+
+def test_what_may_stop_early_says_so():
+    def note(**options):
+        return so.decisions.LinearProgram(lambda y: [cp.sum(y) == 1], 3, **options).note()
+
+    assert note() == note(boolean=False) == note(boolean=False, gap=0.1) == ""
+    for options in ({"gap": 0.1}, {"time_limit": 1.0}, {"gap": 0.1, "time_limit": 1.0}):
+        assert "may stop early" in note(**options)
 
 
 def test_tours_out_of_time_say_how_far_they_may_be():

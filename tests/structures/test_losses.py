@@ -231,3 +231,16 @@ def test_training_reaches_the_optimum_and_a_file_keeps_the_loss(loss, tmp_path):
     read = so.load_model(tmp_path / "m.npz")
     assert repr(read.structure) == repr(structure)
     assert read.structure_.loss(Y[0], Y[1]) == model.structure_.loss(Y[0], Y[1])
+
+
+def test_tree_distances_are_those_of_paths():
+    """Labels at unlike depths, inner nodes and nodes without a parent among them."""
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        parents = {v: int(rng.integers(v)) for v in range(1, 8) if rng.random() < 0.8}
+        graph = nx.Graph((v, parents.get(v, "root")) for v in range(8))
+        known = sorted({*parents, *parents.values()})
+        labels = [int(v) for v in rng.permutation(known)[:4]]
+        found = so.losses.TreeDistance(parents).confusion(labels)
+        away = [[nx.shortest_path_length(graph, a, b) for b in labels] for a in labels]
+        np.testing.assert_array_equal(found, away)

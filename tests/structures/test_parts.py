@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -100,3 +102,37 @@ def test_base_matrix_of_any_kind(kind):
     base = base_matrix(kind([[0, 1], [2, 0]]))
     assert base.toarray().tolist() == [[0.0, 1.0], [2.0, 0.0]]
     assert base.data.dtype == np.float64
+
+
+def test_parts_that_do_not_fit_are_refused():
+    """Every field wrong in turn, also in the last part alone."""
+    base = base_matrix(np.array([[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 2.0], [0.0, 0.0, 0.0, 0.0]]))
+    good = Directions(
+        np.array([0, 1, 3]), np.array([1, 0, 2]), np.array([0, 7, 5]), np.array([1.0, -1.0, 2.0])
+    )
+    good.check(8, base)
+    good.check(8)
+    bad = [
+        ("numbers", replace(good, coef=np.array([1, 2, 3]))),
+        ("numbers", replace(good, source=good.source.astype(float))),
+        ("lists", replace(good, offset=good.offset[:, None])),
+        ("length", replace(good, offset=good.offset[:2])),
+        ("length", replace(good, ptr=np.array([0, 1, 2]))),
+        ("length", replace(good, ptr=np.array([1, 1, 3]))),
+        ("length", replace(good, ptr=np.array([0, 4, 3]))),
+        ("finite", replace(good, coef=np.array([1.0, 2.0, np.inf]))),
+        ("last weight", replace(good, offset=np.array([0, 7, -1]))),
+        ("last weight", replace(good, offset=np.array([0, 7, 8]))),
+    ]
+    for said, parts in bad:
+        with pytest.raises(ValueError, match=said):
+            parts.check(8)
+    over = [
+        ("base does not have", replace(good, source=np.array([1, 0, 3]))),
+        ("base does not have", replace(good, source=np.array([1, 0, -1]))),
+        ("last weight", replace(good, offset=np.array([5, 7, 5]))),  # 5 + 3: of the first alone
+    ]
+    for said, parts in over:
+        parts.check(8)
+        with pytest.raises(ValueError, match=said):
+            parts.check(8, base)

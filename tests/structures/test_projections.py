@@ -183,6 +183,7 @@ def test_matching_polytopes_equal_a_qp(problems):
     np.testing.assert_allclose(found.point, np.concatenate(truth), atol=1e-7)
     assert found.point.min() >= 0
     rough = polytope.project(a, error=0.1)
+    assert rough.error <= 0.1
     assert np.linalg.norm(rough.point - found.point) <= rough.error + found.error + 1e-9
     again = polytope.project(a + 0.01, error=1e-9, state=rough.state)
     fresh = polytope.project(a + 0.01, error=1e-9)

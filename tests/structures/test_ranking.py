@@ -258,3 +258,10 @@ def test_an_audit_compares_orders_by_the_pairs_of_gold():
     half = so.StructuredClassifier(so.Ranking(so.losses.NDCG()), so.M3N(C=4.0), tol=1e-4)
     assert double.result_.certificate.certified
     assert half.fit(X, Y).result_.certificate.certified
+
+
+def test_other_relevances_are_other_data():
+    """Also where gold is the same order."""
+    X, structure = [np.eye(3)], so.Ranking(loss=so.losses.NDCG()).fitted([np.eye(3)], [[2, 1, 0]])
+    named = {so.DataSet.of(structure, X, [y]).fingerprint("") for y in ([2, 1, 0], [3, 1, 0])}
+    assert len(named) == 2

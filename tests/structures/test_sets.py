@@ -70,6 +70,23 @@ def test_losses_are_those_of_scikit_learn():
         assert 1 - structure.loss(gold, y) == pytest.approx(f1_score(gold, y, zero_division=0))
 
 
+def test_tables_are_those_of_the_definitions():
+    """Empty sets and empty gold among them."""
+    for gold in product((False, True), repeat=3):
+        for y in product((False, True), repeat=3):
+            hit, said, there = (int(np.sum(v)) for v in (np.minimum(gold, y), y, gold))
+            place = hit, said - hit
+            share = {
+                so.losses.FScore(): 2 * hit / (there + said) if there + said else 1.0,
+                so.losses.FScore(2.0): 5 * hit / (4 * there + said) if there + said else 1.0,
+                so.losses.Precision(): hit / said if said else float(not there),
+                so.losses.Recall(): hit / there if there else 1.0,
+                so.losses.ErrorRate(): 1 - np.sum(np.not_equal(gold, y)) / 3,
+            }
+            for loss, right in share.items():
+                assert loss.table(there, 3 - there)[place] == pytest.approx(1 - right)
+
+
 def test_the_hinge_of_f1_bounds_the_loss():
     X, Y = so.datasets.make_rare_items(2, n_items=60, share=0.1, distance=3.0, seed=3)
     structure = so.Subset(so.losses.FScore())

@@ -151,3 +151,19 @@ def test_a_transport_that_lacks_a_billionth(seed):
             upper=np.append(supply, np.full(b, INF)), lb=np.zeros(a * b), ub=np.full(a * b, INF),
         )  # fmt: skip
         assert {solve(p, tolerance=t).status for t in (1e-4, 1e-6)} == statuses
+
+
+def test_a_search_that_stands_still_ends():
+    """It had gone round at one point for minutes, until its products were spent."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(8, 3))
+    side = A @ rng.random(3) + 1e-9 * rng.integers(-2, 3, 8)  # no ray of floats proves that
+    p = Program(
+        P=sp.csr_array((3, 3)), q=np.zeros(3), l1=np.zeros(3), A=sp.csr_array(A),
+        lower=side, upper=side, lb=np.full(3, -INF), ub=np.full(3, INF),
+    )  # fmt: skip
+    search = Feasibility(p, np.zeros(3))
+    assert search.seek(1e5) is None
+    assert not search.found
+    assert search.spent < 1000
+    assert solve(p, tolerance=1e-6).status == "optimal"  # within its tolerance, that is

@@ -47,6 +47,9 @@ TINY = 1e-13
 STEPS, HELPS, LOOSE, FIT = 3, 0.9, 1e-3, 1e-13
 """Projected gradient steps in a row; what a step cut off at the bounds must bring the square down
 to; residual of the conjugate gradients, before and after a step fits."""
+STILL, ROUNDS = 1e-6, 3
+"""What a round must take off the square, as a share of it, to have moved; rounds in a row without
+that, after which the search has come as far as floats go: rows that miss each other by 1e-10."""
 LONGEST, WORK = 4, 5e8
 """Products of one least squares, as a multiple of rows and columns; multiplications (some tenths of
 a second) that one search may take."""
@@ -107,7 +110,8 @@ class Feasibility:
         Otherwise :attr:`found` says whether there is a point.
         """
         self._until = self.spent + products
-        while self.spent < self._until:
+        least, still = np.inf, 0
+        while self.spent < self._until and still < ROUNDS:
             if self._satisfied():
                 self.found = True
                 return None
@@ -119,6 +123,8 @@ class Feasibility:
             if not self._solves(self._open):
                 return None
             self._open = None
+            still = still + 1 if self._square >= (1.0 - STILL) * least else 0
+            least = min(least, self._square)
             if not self._satisfied():
                 ray = self._ray()
                 if ray is not None and proves_infeasible(self.given, ray):

@@ -166,6 +166,24 @@ def test_command(toy, tmp_path, capsys, monkeypatch):
     assert "[full run done]" in capsys.readouterr().out
 
 
+def test_an_experiment_on_the_runs_of_another_runs_nothing_again(toy, tmp_path, monkeypatch):
+    run(toy, "small", tmp_path)
+
+    class Again(Toy):
+        name, runs_of = "toy-figure-2", "toy-table-1"
+
+    again = Again()
+    monkeypatch.setattr(command, "experiment_of", lambda name: again)
+    entry = catalogue.Entry("toy-figure-2", "Nobody (1900)", "Figure 2", "Toys")
+    monkeypatch.setattr(catalogue, "CATALOGUE", (*catalogue.CATALOGUE, entry))
+    outcome, _, files = command.reproduce(
+        "toy-figure-2", full=False, out=tmp_path, command="x", picture=False
+    )
+    assert len(outcome.rows) == outcome.total == 4
+    assert again.ran == []
+    assert {path.parent.name for path in files} == {"toy-figure-2"}
+
+
 def test_every_experiment_tells_its_time_beforehand():
     for entry in catalogue.CATALOGUE:
         assert catalogue.implemented(entry) == (entry.minutes is not None), entry.name

@@ -124,4 +124,5 @@ def run(
 
 def keys_of(study: Study, cells: Sequence[Cell]) -> list[str]:
     """Return the fingerprints of some cells."""
-    return [fingerprint(study.name, study.version, cell) for cell in cells]
+    name = study.runs_of or study.name
+    return [fingerprint(name, study.version, cell) for cell in cells]

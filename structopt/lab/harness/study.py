@@ -32,12 +32,15 @@ class Study(ABC):
         Of its files.
     version : int
         Raise it when the code changes what a cell gives: stored cells then no longer count.
+    runs_of : str or None
+        The study whose stored cells these are, where two look at the same runs.
     excuses : tuple of exception types
         A contender that raises one of them is left out, with its reason; others end the study.
     """
 
     name: ClassVar[str]
     version: ClassVar[int] = 1
+    runs_of: ClassVar[str | None] = None
     excuses: ClassVar[tuple[type[Exception], ...]] = ()
 
     @abstractmethod

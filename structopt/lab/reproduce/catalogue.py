@@ -206,10 +206,15 @@ def folder_of(experiment: Experiment, out: str | os.PathLike[str]) -> Path:
     return Path(out) / experiment.name
 
 
+def store_of(experiment: Experiment, out: str | os.PathLike[str]) -> Store:
+    """Return the cells that are finished, its own or those it looks at once more."""
+    return Store(Path(out) / (experiment.runs_of or experiment.name))
+
+
 def stored(experiment: Experiment, setting: Setting, out: str | os.PathLike[str]) -> Outcome:
     """Return what is in the output folder for a setting, and run nothing."""
     keys = keys_of(experiment, experiment.cells(setting == "full"))
-    rows = Store(folder_of(experiment, out)).rows
+    rows = store_of(experiment, out).rows
     return Outcome(tuple(rows[key] for key in keys if key in rows), len(keys))
 
 

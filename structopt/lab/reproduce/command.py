@@ -13,7 +13,6 @@ from structopt.lab.harness import arguments
 from structopt.lab.harness.drawing import drawn, new_figure, png
 from structopt.lab.harness.output import csv_of, markdown, write_files
 from structopt.lab.harness.runner import Outcome, run
-from structopt.lab.harness.store import Store
 from structopt.lab.harness.table import Table
 from structopt.lab.harness.terminal import INTERRUPTED, show, watching, written
 from structopt.lab.reproduce.catalogue import (
@@ -23,6 +22,7 @@ from structopt.lab.reproduce.catalogue import (
     experiment_of,
     folder_of,
     status,
+    store_of,
 )
 from structopt.lab.reproduce.experiment import Experiment
 
@@ -103,7 +103,8 @@ def reproduce(
     setting: Setting = "full" if full else "small"
     folder = folder_of(experiment, out)
     with watching(f"{name}, {setting}") as watch:
-        outcome = run(experiment, experiment.cells(full), store=Store(folder), watch=watch)
+        cells = experiment.cells(full)
+        outcome = run(experiment, cells, store=store_of(experiment, out), watch=watch)
     table = table_of(experiment, setting, outcome)
     if not outcome.rows:
         return outcome, table, []

@@ -46,6 +46,7 @@ class L1M3nTable1(L1M3nFigure5):
     """Zhu, Xing and Zhang (2009), Table 1: the runs of Figure 5, another look at them."""
 
     name = "l1-m3n-table-1"
+    runs_of = "l1-m3n-figure-5"
     differences: ClassVar[str] = (
         L1M3nFigure5.differences
         + " The paper's C multiplies a sum of slacks, by its (P1); its counts are found here with "

@@ -141,7 +141,7 @@ CATALOGUE = (
     ),
     Entry("constrained-figure-1", CONSTRAINED, "Figure 1", "Two algorithms", illustration=True),
     Entry(
-        "constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT", (1, 4)
+        "constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT", (1, 5)
     ),
     Entry(
         "constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features", (4, 180)

@@ -7,6 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
+import structopt as so
 from structopt.datasets.columns import ColumnSentence
 from structopt.datasets.hansards import AlignedSentences
 from structopt.datasets.letters import Letters
@@ -21,6 +22,7 @@ from structopt.lab.reproduce.constrained import figure_2 as constrained_figure_2
 from structopt.lab.reproduce.constrained import figure_3 as constrained_figure_3
 from structopt.lab.reproduce.constrained import figure_4 as constrained_figure_4
 from structopt.lab.reproduce.constrained import figure_5 as constrained_figure_5
+from structopt.lab.reproduce.constrained.learning import AVERAGED, learn_schemes
 from structopt.lab.reproduce.l1_m3n import figure_2 as l1_m3n_figure_2
 from structopt.lab.reproduce.l1_m3n import figure_3 as l1_m3n_figure_3
 from structopt.lab.reproduce.l1_m3n import figure_4 as l1_m3n_figure_4
@@ -113,6 +115,26 @@ def test_semantic_roles(monkeypatch):
     rows, _ = shown(constrained_figure_3.experiment, cells)
     assert rows[0]["features"] < rows[1]["features"]
     assert rows[1]["L+I"] == rows[1]["IBT"] == 100.0
+
+
+@pytest.mark.parametrize("kind", ["vectors", "rows"])
+def test_two_runs_give_what_five_would(kind):
+    data = so.datasets.make_constrained_labels(60, n_inputs=4, kappa=0.5, seed=0)
+    X, Y = data.X, data.Y
+    structure = so.LabelVector(data.legal)
+    if kind == "rows":  # brackets: components that share their weights
+        X = [x[:4] for x in X]
+        Y = [[1, 1, 0, 0] if y[0] else [0, 0, 1, 1] for y in Y]
+        structure = constrain(Multiclass([0, 1]), constrained_figure_4.in_turn)
+    learned = learn_schemes(structure, X[:40], Y[:40], epochs=4, seed=3)
+    for name in learned.found:
+        scheme, averaged, _ = name.partition(AVERAGED)
+        one = so.ConstraintScheme(
+            scheme, structure, learner="averaged perceptron" if averaged else "perceptron",
+            max_iter=4, random_state=3,
+        ).fit(X[:40], Y[:40])  # fmt: skip
+        np.testing.assert_array_equal(learned.found[name][1], one.weights_)
+        assert learned.predict(name, X[40:]) == one.predict(X[40:])
 
 
 def test_brackets_in_turn():

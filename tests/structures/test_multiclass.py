@@ -70,3 +70,20 @@ def test_bad_input_is_named():
     other = so.Oracle("odd", "argmax", "?", margin=abs, scale=abs)
     with pytest.raises(IncompatibleError, match="does not know the oracle 'odd'"):
         mine.encode(X, Y).ask(other, np.zeros(4))
+
+
+class Doubled(so.Multiclass):
+    def joint_features(self, x, y):
+        return 2.0 * super().joint_features(x, y)
+
+
+@pytest.mark.parametrize(
+    "x", [np.ones(5), np.ones(1), np.ones((2, 2)), sp.csr_array(np.ones((1, 5)))]
+)
+@pytest.mark.parametrize("structure", [so.Multiclass(), so.MultiLabel(), Doubled()])
+def test_a_row_of_another_width_has_no_features(structure, x):
+    """They stood beyond the end of the row: multiplied by weights, other memory was read."""
+    Y = [["a"], ["b"]] if isinstance(structure, so.MultiLabel) else ["a", "b"]
+    mine = structure.fitted(np.eye(2), Y)
+    with pytest.raises(InvalidInputError, match="expected"):
+        mine.joint_features(x, Y[1])

@@ -109,6 +109,8 @@ class MultiLabel(SetStructure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return x in the block of each label of y, as one sparse row."""
         row = sp.csr_array(as_matrix(one_row(x), name="x"))
+        if row.shape != (1, self.n_inputs_):
+            raise InvalidInputError(f"x has {row.shape[1]} columns; expected {self.n_inputs_}.")
         chosen = sp.csr_array(self._mask(y).astype(np.float64)[None, :])
         return sp.csr_array(sp.kron(chosen, row))
 

@@ -137,6 +137,8 @@ class Multiclass(LabelledStructure):
     def joint_features(self, x: Any, y: Any) -> Any:
         """Return x in the block of label y, as one sparse row."""
         row = sp.csr_array(as_matrix(self.one(x), name="x"))
+        if row.shape != (1, self.n_inputs_):
+            raise InvalidInputError(f"x has {row.shape[1]} columns; expected {self.n_inputs_}.")
         shift = self.labels_.encode([plain(y)])[0] * self.n_inputs_
         moved = (row.data, row.indices + shift, row.indptr)
         return sp.csr_array(moved, shape=(1, self.n_features_))

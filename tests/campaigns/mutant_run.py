@@ -35,7 +35,7 @@ MEMORY = 8 << 30
 TEST_SECONDS, SECONDS = 30.0, 400.0
 """Processor time that a test, and all tests of a mutant, may take: an endless loop ends here."""
 OPTIONS = ["-x", "-q", "-p", "no:cacheprovider", "--no-header", "--tb=line"]
-OPTIONS += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
+OPTIONS += ["--hypothesis-profile=mutants", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
 OPTIONS += ["-W", "ignore:overflow encountered:RuntimeWarning"]  # of loops that are not compiled
 
 
@@ -79,10 +79,16 @@ class Watch:
 
 def preload(folder: Path, files: list[str], tests: list[str], compiled: bool) -> None:
     """Import the library and its tests, of which mutants are forked."""
+    import hypothesis
     import numba
     import pytest
 
     numba.config.DISABLE_JIT = not compiled
+    quick = [phase for phase in hypothesis.Phase if phase.name in ("explicit", "generate")]
+    hypothesis.settings.register_profile(  # a failure is enough: none is made small
+        "mutants", deadline=None, derandomize=True, phases=quick,
+        suppress_health_check=list(hypothesis.HealthCheck),
+    )  # fmt: skip
     for file in files:
         importlib.import_module(file.removesuffix(".py").replace("/", "."))
     paths = sorted({shlex.split(test)[0] for test in tests})

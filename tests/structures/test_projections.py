@@ -19,6 +19,7 @@ from structopt.formulations.l1_ball_m3n import L1BallM3N
 from structopt.methods.subgradient.l1_ball import project_l1_ball
 from structopt.structures.base.flows import FlowRelaxation, useful
 from structopt.structures.cut.projection import CutPolytope
+from structopt.structures.matching import projection_kernels as matching_kernels
 from structopt.structures.matching.projection import MatchingPolytope
 from structopt.structures.multiclass.projection import project_simplex
 
@@ -193,6 +194,31 @@ def test_matching_polytopes_equal_a_qp(problems):
         assert np.all(np.bincount(edges[:, 0], found_here, len(bl)) <= bl + 1e-12)
         assert np.all(np.bincount(edges[:, 1], found_here, len(br)) <= br + 1e-12)
         found = type(found)(found.point[first:], found.error)
+
+
+def test_thresholds_are_the_smallest():
+    """The least t >= 0 at which entries, less t and cut off at 0 and 1, are at most a limit."""
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        n, limit = int(rng.integers(1, 7)), float(rng.integers(0, 4))
+        values = rng.normal(size=n) * rng.choice([0.3, 1.0, 10.0])
+        values = np.round(values) if rng.random() < 0.3 else values
+        t = matching_kernels._threshold(values, n, limit)
+        total = np.clip(values - t, 0.0, 1.0).sum()
+        assert t >= 0.0
+        assert total <= limit + 1e-12
+        assert t == 0.0 or total >= limit - 1e-12
+
+
+def test_many_edges_come_as_near_as_asked():
+    """The error is that of all edges together."""
+    n, rng = 12, np.random.default_rng(0)
+    problem = np.array(list(np.ndindex(n, n))), [np.ones(n), np.ones(n)], 2 * rng.normal(size=n * n)
+    polytope, a = stacked([problem, problem])
+    exact = polytope.project(a, error=1e-9).point
+    for error in (1.0, 0.3, 0.1):
+        found = polytope.project(a, error=error)
+        assert np.linalg.norm(found.point - exact) <= found.error <= error
 
 
 @st.composite

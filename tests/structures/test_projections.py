@@ -20,6 +20,7 @@ from structopt.methods.subgradient.l1_ball import project_l1_ball
 from structopt.structures.base.flows import FlowRelaxation, useful
 from structopt.structures.cut.projection import CutPolytope
 from structopt.structures.matching import projection_kernels as matching_kernels
+from structopt.structures.matching.flow_reference import project_by_flow
 from structopt.structures.matching.projection import MatchingPolytope
 from structopt.structures.multiclass.projection import project_simplex
 
@@ -219,6 +220,27 @@ def test_many_edges_come_as_near_as_asked():
     for error in (1.0, 0.3, 0.1):
         found = polytope.project(a, error=error)
         assert np.linalg.norm(found.point - exact) <= found.error <= error
+
+
+@given(problem=matching_points())
+@hypothesis_settings(max_examples=60)
+def test_a_quadratic_flow_is_the_same_projection(problem):
+    """The reduction of the paper, cycle by cycle."""
+    edges, limits, a = problem
+    polytope, _ = stacked([problem])
+    found = project_by_flow(edges[:, 0], edges[:, 1], tuple(limits), a)
+    np.testing.assert_allclose(found, polytope.project(a, error=1e-9).point, atol=1e-4)
+
+
+def test_a_quadratic_flow_on_a_whole_graph():
+    rng = np.random.default_rng(1)
+    left, right = (part.ravel() for part in np.indices((6, 5)))
+    limits = np.array([1.0, 1, 1, 2, 1, 1]), np.array([1.0, 1, 2, 1, 1])
+    a = rng.uniform(-0.2, 1.2, size=30)
+    polytope = MatchingPolytope(left, right, limits, np.array([[0, 30], [0, 6], [0, 5]]))
+    truth = polytope.project(a, error=1e-10).point
+    assert np.sum((truth > 1e-6) & (truth < 1 - 1e-6)) > 10  # inside, not at corners
+    np.testing.assert_allclose(project_by_flow(left, right, limits, a), truth, atol=1e-4)
 
 
 @st.composite

@@ -294,7 +294,8 @@ class Splitting(Backend):
         )
         # only where weights are tied without a ridge do multipliers of single rounds circle
         length = float(self._t.mean()) if np.any(self._tied[: self._n]) else 0.0
-        return MasterSolution(status, x, duals, static, visits, weight=moves * length)
+        own = static if len(static) else None  # rows that were split into terms have none
+        return MasterSolution(status, x, duals, own, visits, weight=moves * length)
 
     def _move(self, tolerance: float, time_limit: float | None) -> int:
         """Do one move; return how many groups the ascent visited."""

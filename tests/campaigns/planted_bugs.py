@@ -111,7 +111,7 @@ BUGS = [
     ),
     Bug(
         "Newton products are kept from another C", "structopt/backends/ascent/backend.py",
-        "            self._layout = None\n        self._products = Products()",
+        "            self._layout = None\n        self._joint.forget()",
         "            self._layout = None",
         "tests/learn/test_path.py tests/backends/test_backends.py",
     ),

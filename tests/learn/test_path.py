@@ -274,9 +274,9 @@ def test_products_of_planes_are_not_kept_from_another_c():
     data = so.DataSet.of(structure, X, Y)
     first = so.CuttingPlane(structure, so.M3N(0.2), data, backend="ascent", tol=1e-6)
     first.solve()
-    assert len(first.backend._products._planes)
+    assert len(first.backend._joint.products._planes)
     second = so.CuttingPlane(
         structure, so.M3N(2.0), data, backend="ascent", warm_start=first.state, tol=1e-6
     )
     assert second.backend is first.backend
-    assert not len(second.backend._products._planes)
+    assert not len(second.backend._joint.products._planes)

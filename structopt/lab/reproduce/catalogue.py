@@ -96,7 +96,7 @@ CATALOGUE = (
     Entry(
         "struct-rmm-table-1", STRUCT_RMM, "Table 1", "Named entities and parts of speech", (3, 120)
     ),
-    Entry("struct-rmm-table-2", STRUCT_RMM, "Table 2", "Digits with polynomial kernels", (2, 50)),
+    Entry("struct-rmm-table-2", STRUCT_RMM, "Table 2", "Digits with polynomial kernels", (1, 50)),
     Entry(
         "struct-rmm-figure-1",
         STRUCT_RMM,
@@ -104,12 +104,12 @@ CATALOGUE = (
         "Scaled clouds: margin and spread",
         (0.1, 0.1),
     ),
-    Entry("l1-m3n-table-1", L1_M3N, "Table 1", "Nonzero weights against constants", (1, 10)),
+    Entry("l1-m3n-table-1", L1_M3N, "Table 1", "Nonzero weights against constants", (1, 5)),
     Entry("l1-m3n-figure-1", L1_M3N, "Figure 1", "Projections on two balls", (0.1, 0.1)),
     Entry("l1-m3n-figure-2", L1_M3N, "Figure 2", "Synthetic chains: error against data", (2, 60)),
     Entry("l1-m3n-figure-3", L1_M3N, "Figure 3", "Synthetic chains: average weights", (0.5, 1)),
     Entry("l1-m3n-figure-4", L1_M3N, "Figure 4", "Handwritten words: error of six models", (1, 11)),
-    Entry("l1-m3n-figure-5", L1_M3N, "Figure 5", "Synthetic chains: three algorithms", (1, 10)),
+    Entry("l1-m3n-figure-5", L1_M3N, "Figure 5", "Synthetic chains: three algorithms", (1, 5)),
     Entry("l1-m3n-figure-6", L1_M3N, "Figure 6", "Handwritten words: two algorithms", (1, 6)),
     Entry(
         "l1-m3n-figure-7", L1_M3N, "Figure 7", "Web records: F1 and accuracy against data", (3, 70)
@@ -144,10 +144,10 @@ CATALOGUE = (
         "constrained-figure-2", CONSTRAINED, "Figure 2", "Synthetic labels: LO, L+I and IBT", (1, 5)
     ),
     Entry(
-        "constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features", (4, 180)
+        "constrained-figure-3", CONSTRAINED, "Figure 3", "Semantic roles against features", (2, 180)
     ),
     Entry(
-        "constrained-figure-4", CONSTRAINED, "Figure 4", "Noun phrases against features", (3, 130)
+        "constrained-figure-4", CONSTRAINED, "Figure 4", "Noun phrases against features", (1, 15)
     ),
     Entry("constrained-figure-5", CONSTRAINED, "Figure 5", "The bounds on the error", (0.1, 0.1)),
 )

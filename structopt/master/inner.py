@@ -29,6 +29,9 @@ from structopt.master.program import Program
 ROOM = 1e-9
 """Room that rows are asked for with, as a share of their sides."""
 
+_NEAR = 1e-8
+"""Distance from 0, or from an end of its range, at which a column may be meant to be there."""
+
 
 def needs(rows: Cuts) -> tuple[Floats, Floats]:
     """Return what ``extra.x`` must be at least and at most at the weights that were asked about."""
@@ -122,6 +125,20 @@ class Inner:
                 share = over / np.maximum(1.0, np.abs(np.where(np.isfinite(side), side, 0.0)))
                 worst = max(worst, float(share.max(initial=0.0)))
         return worst
+
+    def at_ends(self, point: Floats) -> Floats:
+        """Return a point with what is near 0 or an end of its range there.
+
+        A solver leaves 1e-11 where 0 is meant, and ``xi_1 = xi_2`` is then broken by all of it.
+        """
+        p, u = self._program, point[self.columns]
+        near = _NEAR * (1.0 + np.abs(u).max(initial=0.0))
+        lb, ub = p.lb[self.columns], p.ub[self.columns]
+        u = np.clip(np.where(np.abs(u) <= near, 0.0, u), lb, ub)
+        u = np.where(u - lb <= near, lb, np.where(ub - u <= near, ub, u))
+        moved = point.copy()
+        moved[self.columns] = u
+        return moved
 
     def _put(self, x: Floats, u: Floats) -> Floats:
         p, point = self._program, x.copy()

@@ -195,8 +195,11 @@ def _solved_for(
         point = inner.best(x, lifted)
         if point is None:
             return None, np.inf
-        residual = max(master.residual(point), inner.broken(point, lifted))
-        return (point, residual) if residual <= FEASIBLE else (None, residual)
+        for candidate in (point, inner.at_ends(point)):
+            residual = max(master.residual(candidate), inner.broken(candidate, lifted))
+            if residual <= FEASIBLE:
+                return candidate, residual
+        return None, residual
 
     ask = _Asking(master, data, x)
     lifted, found, worst = ask.all()

@@ -50,9 +50,9 @@ def case_of(seed):
     return StructureCase(Small(so.Chain(labels=[0, 1]), X, Y))
 
 
-def certified(case, formulation, backend):
-    """Learn to 1e-6 and compare both bounds with the programme that has every row."""
-    model = so.StructuredClassifier(case.given, formulation, backend=backend, tol=1e-6)
+def certified(case, formulation, backend, tol=1e-6):
+    """Learn, and compare both bounds with the programme that has every row."""
+    model = so.StructuredClassifier(case.given, formulation, backend=backend, tol=tol)
     found = model.fit(case.X, case.Y).result_.certificate
     optimum = FullProblem(case, formulation).optimum()
     assert found.certified
@@ -74,3 +74,24 @@ def test_a_budget_of_slacks(name, backend):
         case = case_of(seed)
         errors = sum(len(y) for y in case.Y)  # the slacks at w = 0
         certified(case, Budget(REGULARISERS[name], 0.7 * errors), backend)
+
+
+class Tied(so.Formulation):
+    """Two slacks are equal, and nothing asks for them; the weights are to be near 1."""
+
+    def __init__(self, price):
+        self.price = price
+
+    def master(self, m):
+        w, xi = m.weights(), m.slacks()
+        m.minimize(cp.sum_squares(w - 1) / 2 + 1 + self.price(xi))
+        m.subject_to(xi[0] == xi[-1])
+        m.cuts(lambda cut: cut.delta @ w >= -4)
+
+
+@pytest.mark.parametrize("price", [cp.sum, cp.log_sum_exp, lambda xi: cp.sum(cp.exp(xi))])
+def test_slacks_that_are_tied_at_0_are_met(price):
+    """A solver leaves 1e-11 of them, all of which broke the row that ties them: never certified."""
+    X, Y = [np.eye(2)[:1], np.eye(2)[1:]], [[0], [1]]
+    case = StructureCase(Small(so.Chain(labels=[0, 1]), X, Y))
+    certified(case, Tied(price), "clarabel", tol=1e-4)

@@ -200,7 +200,8 @@ def test_numbers_with_which_nothing_would_end_are_refused(option):
     [
         ({"max_iters": 2.5}, "max_iter must be a whole number"),
         ({"every": 1.5}, "every must be a whole number"),
-        ({"tol": 1e-6, "eps": 1e-3}, "'tol' is given twice"),
+        ({"tol": 1e-6, "eps": 1e-3}, "'tol' is given twice: 'tol' and 'eps' are the same"),
+        ({"tol": np.inf}, "tol must be finite"),
         ({"callback": 3}, "callback must be a function"),
         ({"without": "presolve"}, "without is a list"),
         ({"without": 5}, "without is a list"),

@@ -29,7 +29,7 @@ import structopt as so
 from structopt.datasets.hansards import read_links
 from structopt.datasets.lidar import ARRAYS, read_scan
 from structopt.datasets.swde import read_table
-from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.comparison import Comparison
 from structopt.lab.compare.programmes import read as read_programme
 from structopt.lab.compare.tables import remarks, tables
 from structopt.lab.harness.store import Store

@@ -30,16 +30,18 @@ from structopt.lab.compare import stats
 from structopt.lab.compare.answers import read as read_answer
 from structopt.lab.compare.cases import DATA, MASTERS
 from structopt.lab.compare.check import judged
-from structopt.lab.compare.compare import Comparison, compare, reference
+from structopt.lab.compare.compare import compare, reference
+from structopt.lab.compare.comparison import Comparison
 from structopt.lab.compare.files import SCHEMA
 from structopt.lab.compare.problems import Single
 from structopt.lab.compare.programmes import digest, of_cvxpy, programme, read
 from structopt.lab.compare.sets import gathered, recorded, training
 from structopt.lab.compare.solvers import Answer, named
-from structopt.lab.compare.tables import LIMITATIONS, remarks, tables
+from structopt.lab.compare.tables import LIMITATIONS, ranking_table, remarks, tables
 from structopt.lab.harness.isolated import Ended, isolated
 from structopt.lab.harness.process import alone
 from structopt.lab.harness.store import FILE
+from structopt.master.program import Program
 
 
 def small(name="small", seed=0, quadratic=False):
@@ -514,6 +516,23 @@ def test_problems_of_one_name_are_told_apart_by_their_set():
     assert Comparison([rows[0], apart[1]]).agree
 
 
+def test_times_below_a_tick_of_the_clock_are_ties():
+    costs = {
+        s: {"a": stats.Cost(cpu, True, 0.0)} for s, cpu in (("x", 0.0), ("y", 9e-4), ("z", 4e-3))
+    }
+    assert [r[3] for r in ranking_table(("s", 1e-3), costs).rows] == ["1.00", "1.00", "4.00"]
+
+
+def test_an_l1_term_of_a_column_that_keeps_its_sign_is_a_cost():
+    p = Program(
+        P=sp.csr_array((1, 1)), q=np.ones(1), l1=np.ones(1), A=sp.csr_array([[1.0]]),
+        lower=np.array([2.0]), upper=np.array([np.inf]), lb=np.ones(1), ub=np.full(1, np.inf),
+    )  # fmt: skip
+    assert judged(p, Answer(np.array([2.0]), np.array([2.0])), 1e-6).status == "solved"
+    bound = judged(p, Answer(np.array([2.0]), np.array([0.5])), 1.0).bound
+    assert bound == pytest.approx(2.5)  # 0.5 * 2 + (1 + 1 - 0.5) * 1
+
+
 def test_a_structure_that_does_not_fit_its_data_loses_no_other_problem():
     class Odd(so.Multiclass):
         def fitted(self, X, Y):
@@ -526,6 +545,37 @@ def test_a_structure_that_does_not_fit_its_data_loses_no_other_problem():
     assert "mine, odd: ValueError: nothing fits" in done.left_out[0]
     with pytest.raises(InvalidInputError, match="nothing to compare: mine, odd"):
         compare(odd, ["highs"])
+
+
+def test_half_a_page_is_refused(tmp_path):
+    page = tmp_path / "page.html"
+    for text in ("", "<html>", '<script type="application/json" id="rows">[{"a": 1}</script>',
+                 '<script type="application/json" id="rows">[{"a": 1}',
+                 '<script type="application/json" id="rows">[3]</script>'):  # fmt: skip
+        page.write_text(text)
+        with pytest.raises(FileFormatError, match="no page of a comparison"):
+            Comparison.read(page)
+
+
+def test_what_two_folders_hold_is_told_and_machines_are_not_mixed(tmp_path):
+    options = {"tolerances": [1e-3], "time_limit": 20.0}
+    for name in ("one", "two"):
+        compare([small()], ["highs"], out=tmp_path / name, **options)
+    path = tmp_path / "two" / FILE
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        if "reference" in line["cell"]:  # a machine that is ten times as slow
+            line["numbers"] |= {"cpu": 1.0, "machine": "other"}
+    path.write_text("\n".join(map(json.dumps, lines)) + "\n")
+    one, both = (
+        Comparison.read(tmp_path / "one"),
+        Comparison.read(tmp_path / "one", tmp_path / "two"),
+    )
+    assert len(both.references) == 2 * len(one.references)
+    assert both.variation <= one.variation + 1e-9
+    assert len(both.rows) == 1
+    assert "1 attempts of which a later folder has another" in both.left_out
+    assert len(Comparison.read(tmp_path / "one", tmp_path / "one").rows) == 1
 
 
 def test_damaged_rows_are_run_again(tmp_path):
@@ -681,6 +731,12 @@ def test_the_command_and_its_files(tmp_path):
         merged = ["compare", "--merge", str(out), "--out", str(tmp_path / "all")]
         assert cli.main(merged) == 0
     assert (tmp_path / "all" / "compare.csv").read_bytes() == before["compare.csv"]
+    with redirect_stdout(io.StringIO()):  # the page alone is enough
+        merged = ["compare", "--merge", str(out / "compare.html"), "--out", str(tmp_path / "new")]
+        assert cli.main(merged) == 0
+    assert {p.name: p.read_bytes() for p in (tmp_path / "new").iterdir()} == {
+        name: content for name, content in before.items() if name != FILE
+    }
 
 
 def test_command_refuses_in_one_line(tmp_path, capsys):

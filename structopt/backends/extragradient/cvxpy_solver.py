@@ -206,7 +206,8 @@ def _renamed(given: Any) -> dict[str, Any]:
     for name, value in given.items():
         ours = _SYNONYMS.get(name, name)
         if ours in options:
-            raise SolverError(f"{ours!r} is given twice: {name!r} is another name for it.")
+            names = " and ".join(repr(n) for n in given if _SYNONYMS.get(n, n) == ours)
+            raise SolverError(f"{ours!r} is given twice: {names} are the same.")
         options[ours] = value
     return options
 
@@ -220,6 +221,8 @@ def _valid(options: dict[str, Any]) -> dict[str, Any]:
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not value >= least:
             raise SolverError(f"{name} must be a number from {least:g} on; got {value!r}.")
+        if name == "tol" and value == np.inf:
+            raise SolverError("tol must be finite: within an infinite one any point is optimal.")
         if name in ("max_iter", "every"):  # 1e6 is a count, too
             if value != np.inf and value != int(value):
                 raise SolverError(f"{name} must be a whole number; got {value!r}.")

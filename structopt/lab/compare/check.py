@@ -23,6 +23,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from structopt.backends.extragradient.certificate import Residuals
+from structopt.backends.extragradient.problem import checked as settled
 from structopt.backends.extragradient.rays import proves_infeasible, proves_unbounded
 from structopt.lab.compare.answers import Answer
 from structopt.master.program import Program
@@ -65,7 +66,7 @@ def judged(program: Program, answer: Answer, tolerance: float) -> Verdict:
         return Verdict("unbounded" if proves_unbounded(program, x) else "unproved")
     if len(answer.x) != program.size or not np.all(np.isfinite(answer.x)):
         return Verdict("failed" if answer.claim != "optimal" else "wrong")
-    found = Residuals(program).assess(answer.x, np.nan_to_num(y))
+    found = Residuals(settled(program)).assess(answer.x, np.nan_to_num(y))
     value, bound = float(found.primal), float(found.dual)
     gap = abs(value - bound) / (1.0 + abs(value) + abs(bound))
     status = "wrong" if answer.claim == "optimal" else "not converged"

@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from structopt.errors import InvalidInputError
-from structopt.lab.compare.compare import Comparison, compare
+from structopt.lab.compare.compare import compare
+from structopt.lab.compare.comparison import Comparison
 from structopt.lab.compare.stats import slices
 from structopt.lab.compare.tables import (
     TIGHT,
@@ -51,7 +52,7 @@ class Compare(arguments.Command):
     rerun: bool = arguments.argument(False, "run again what the folder has")
     rerun_timeouts: bool = arguments.argument(False, "run again what was out of time")
     merge: Sequence[str] | None = _some(
-        "folders of other machines: run nothing, write them as one", "DIR"
+        "folders or pages of other machines: run nothing, write them as one", "DIR"
     )
     report: bool = arguments.argument(False, "run nothing, write the folder's files again")
     out: str = arguments.out("structopt-compare", "keeps every row; tables and figures go there")

@@ -22,28 +22,25 @@ r"""Every solver on every problem at every tolerance: one check for all, nothing
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property, partial
-from pathlib import Path
+from functools import partial
 from typing import Annotated, Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from structopt.errors import FileFormatError, InvalidInputError
-from structopt.lab.compare.lock import LOCK, lock
+from structopt.errors import InvalidInputError
+from structopt.lab.compare.comparison import VERSION, Comparison, is_row
+from structopt.lab.compare.lock import lock
 from structopt.lab.compare.problems import Problem, Single, warm_up
 from structopt.lab.compare.programmes import programme
 from structopt.lab.compare.sets import gathered
 from structopt.lab.compare.solvers import Solver, named
 from structopt.lab.harness.isolated import isolated
-from structopt.lab.harness.output import write_files
 from structopt.lab.harness.runner import keys_of, run
-from structopt.lab.harness.store import FILE, Store, fingerprint
-from structopt.lab.harness.study import Cell, Row, Study, in_turns
+from structopt.lab.harness.store import Store, fingerprint
+from structopt.lab.harness.study import Cell, Study, in_turns
 from structopt.parameters import Count, Positive, Range, checked
 
 TOLERANCES, TRAINING = (1e-3, 1e-6, 1e-9), (1e-2,)
@@ -54,114 +51,6 @@ EVERY = 20
 """Attempts after which the reference problem is timed again."""
 Limit = Annotated[float, Range(0, closed=False, high=1e6)]
 """CPU seconds: a failure costs them, so they end."""
-SOLVED = ("solved", "infeasible", "unbounded")
-"""The statuses that answer a problem."""
-
-
-@dataclass
-class Comparison:
-    """A finished or interrupted comparison: rows, and what they were made with.
-
-    Attributes
-    ----------
-    rows : list of dict
-        One an attempt: see :data:`structopt.lab.compare.files.SCHEMA`.
-    references : list of float
-        CPU seconds of the reference problem, in the order of time.
-    machines : list of dict
-        Processor, versions, BLAS, threads and command line of every run that added rows.
-    left_out : list of str
-        Problems that could not be read, and why.
-    """
-
-    rows: list[Row]
-    references: list[float] = field(default_factory=list)
-    machines: list[dict[str, Any]] = field(default_factory=list)
-    left_out: list[str] = field(default_factory=list)
-    interrupted: bool = False
-
-    @property
-    def variation(self) -> float:
-        """Standard deviation of the reference's times over their mean; NaN without two of them."""
-        times = np.array(self.references)
-        return float(times.std(ddof=1) / times.mean()) if len(times) > 1 else float("nan")
-
-    @cached_property
-    def contradictions(self) -> dict[str, float]:
-        """Problems with verified answers that differ, and the tightest tolerance where they do.
-
-        Objectives may differ by ten tolerances. Where a tolerance is loose, residuals of its size
-        leave more than that open; and a problem can be proved infeasible and have a point within
-        it. At a tight one something is wrong.
-        """
-        found: dict[tuple[str, str], list[Row]] = {}
-        for row in self.rows:
-            if row["status"] in SOLVED:
-                found.setdefault((row["set"], row["problem"]), []).append(row)
-        names = [name for _, name in found]
-        differ = {
-            name if names.count(name) == 1 else f"{where}/{name}": min(
-                (_apart(a, b) for a in rows for b in rows), default=math.inf
-            )
-            for (where, name), rows in found.items()
-        }
-        return {name: tol for name, tol in differ.items() if tol < math.inf}
-
-    @property
-    def agree(self) -> bool:
-        """Whether on no problem two verified answers contradict each other."""
-        return not self.contradictions
-
-    def write(self, folder: str | os.PathLike[str]) -> list[Path]:
-        """Write tables, figures and the page into a folder; return the files."""
-        from structopt.lab.compare.files import files_of
-
-        return write_files(folder, files_of(self))
-
-    @classmethod
-    def read(cls, *folders: str | os.PathLike[str]) -> Comparison:
-        """Return what some folders hold together: one, or those of several machines.
-
-        Raises
-        ------
-        FileFormatError
-            A folder holds no comparison, or one of another version.
-        """
-        rows: dict[str, Row] = {}
-        for folder in folders:
-            if not (Path(folder) / FILE).is_file():
-                raise FileFormatError(f"{folder} holds no comparison: there is no {FILE}.")
-            rows |= Store(folder).rows
-        done = cls.of(rows.values())
-        if not done.rows:
-            why = "; ".join(done.left_out) or "there is none"
-            raise FileFormatError(f"{', '.join(map(str, folders))}: no finished attempt ({why}).")
-        return done
-
-    @classmethod
-    def of(cls, rows: Any) -> Comparison:
-        """Sort stored rows into attempts, references and machines."""
-        done, other, damaged = cls([]), 0, 0
-        for row in rows:
-            if "machine_id" in row and isinstance(row.get("versions"), dict):
-                done.machines.append({name: row.get(name) for name in LOCK})
-            elif "reference" in row:
-                done.references += [row["cpu"]] if _is_number(row.get("cpu")) else []
-            elif row.get("version") != Attempts.version:
-                other += 1
-            elif _is_row(row):
-                done.rows.append(row)
-            else:
-                damaged += 1
-        if other and not done.rows:
-            raise FileFormatError(
-                f"All {other} rows are of another version of this comparison: run it again."
-            )
-        if other:
-            done.left_out.append(f"{other} rows of another version of this comparison")
-        if damaged:
-            done.left_out.append(f"{damaged} rows that are damaged: run them again")
-        return done
 
 
 @checked
@@ -219,7 +108,7 @@ def compare(
         for key in keys_of(study, cells):
             row = store.rows.get(key, {})
             late = rerun_timeouts and row.get("status") == "out of time"
-            if rerun or late or not ("reference" in row or _is_row(row)):
+            if rerun or late or not ("reference" in row or is_row(row)):
                 store.rows.pop(key, None)
     machine = lock()
     key = fingerprint("machine", 1, {"id": machine["machine_id"], "command": machine["command"]})
@@ -237,7 +126,7 @@ def compare(
 class Attempts(Study):
     """The study: a cell is one attempt, or one timing of the reference problem."""
 
-    name, version = "compare", 2
+    name, version = "compare", VERSION
 
     def __init__(
         self, problems: Sequence[Problem], solvers: Mapping[str, Solver],
@@ -307,7 +196,8 @@ class Attempts(Study):
         if "reference" in cell:
             job = partial(reference().attempt, named(["highs"])["highs"], 1e-6, 60.0)
             ended = isolated(job, seconds=60.0)
-            return {"cpu": ended.value["cpu"] if ended.how == "done" else None}
+            cpu = ended.value["cpu"] if ended.how == "done" else None
+            return {"cpu": cpu, "machine": self.machine}
         problem = self._problems[cell["set"], cell["problem"]]
         solver, tolerance = self.solvers[cell["solver"]], cell["tolerance"]
         where = {"machine": self.machine}
@@ -338,42 +228,6 @@ def _tolerances(given: Any) -> list[float] | None:
     if not tolerances or not all(0 < tol < 1 for tol in tolerances):
         raise InvalidInputError(f"Tolerances must lie between 0 and 1; got {tolerances}.")
     return tolerances
-
-
-def _apart(one: Row, two: Row) -> float:
-    """Return the looser of the tolerances of two answers that differ, infinity if they do not."""
-    tol, other = one["tolerance"], two["tolerance"]
-    if one["status"] == two["status"] == "solved":
-        a, b = one["objective"], two["objective"]
-        # a relative gap of tol on either side, residuals of that size beside it
-        differ = abs(a - b) > 10.0 * (tol + other) * (1.0 + abs(a) + abs(b))
-    else:
-        differ = one["status"] != two["status"]
-    return float(max(tol, other)) if differ else math.inf
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < math.inf
-
-
-def _is_row(row: Row) -> bool:
-    """Whether a row of a file has what tables and figures ask for."""
-    words = all(isinstance(row.get(name), str) for name in ("set", "problem", "solver", "status"))
-    asked = all(_is_number(row.get(name)) and row[name] > 0 for name in ("tolerance", "limit"))
-    found = row.get("status") == "solved"  # then there are numbers
-    measured = ("cpu", "error", "objective", "gap")
-    numbers = all(
-        _is_number(row.get(name)) or (row.get(name) is None and not found) for name in measured
-    )
-    cpu: Any = row.get("cpu")
-    if row.get("status") in SOLVED and not (_is_number(cpu) and cpu >= 0):
-        return False
-    parts = ("oracle_cpu", "lift_cpu", "solve_cpu", "other_cpu", "iterations")
-    split = "oracle_cpu" not in row or all(_is_number(row.get(name)) for name in parts)
-    turn, settings = row.get("turn"), row.get("settings")
-    return words and asked and numbers and split and isinstance(turn, int) and isinstance(
-        settings, dict
-    )  # fmt: skip
 
 
 def reference() -> Problem:

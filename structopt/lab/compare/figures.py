@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from structopt.arrays import Floats
-from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.comparison import Comparison
 from structopt.lab.compare.stats import Costs, profile, shifted_mean, slices
 from structopt.lab.harness.drawing import new_figure
 from structopt.report.chart import Chart, Line, line_chart

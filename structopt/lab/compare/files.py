@@ -11,7 +11,7 @@ import json
 import logging
 from typing import Any
 
-from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.comparison import Comparison
 from structopt.lab.compare.figures import figures
 from structopt.lab.compare.page import comparison_page
 from structopt.lab.compare.tables import LIMITATIONS, remarks, tables

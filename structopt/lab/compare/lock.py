@@ -30,5 +30,7 @@ def lock() -> dict[str, Any]:
     blas = [{key: pool.get(key) for key in about} for pool in threadpool_info()]
     fixed = {key: machine[key] for key in ("processor", "system", "cores", "python", "versions")}
     ident = hashlib.sha256(json.dumps(fixed, sort_keys=True).encode()).hexdigest()[:8]
-    command = shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]])
+    program = Path(sys.argv[0])
+    ours = program.parts[-2:] == ("structopt", "__main__.py")  # python -m structopt
+    command = shlex.join(["structopt" if ours else program.name, *sys.argv[1:]])
     return {"machine_id": ident, **machine, "libraries": blas, "command": command}

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from structopt.lab.compare.compare import SOLVED, Comparison
+from markupsafe import Markup
+
+from structopt.lab.compare.comparison import SOLVED, Comparison
+from structopt.lab.compare.embedded import embedded
 from structopt.lab.compare.figures import charts
 from structopt.lab.compare.stats import slices
 from structopt.lab.compare.tables import (
@@ -67,6 +70,7 @@ def comparison_page(done: Comparison) -> bytes:
         attempts=Table("Attempts", heads, cells, words=_WORDS, ident="attempts"),
         machines=[_machine(machine) for machine in done.machines],
         limitations=LIMITATIONS,
+        rows=Markup(embedded(done.stored)),
     )
 
 

@@ -198,7 +198,7 @@ def _of_function(function: Any, group: str) -> Iterator[tuple[str, Made]]:
         for number, given in enumerate(function(), start=1):
             name, problem = f"{group} {number}", given
             if isinstance(given, tuple) and len(given) == 2:
-                name, problem = str(given[0]), given[1]
+                name, problem = " ".join(str(given[0]).split()) or name, given[1]
             yield name, lambda n=name, p=problem: _of_object(n, group, p)  # type: ignore[misc]
     except Exception as error:  # of whoever wrote the function
         failed = InvalidInputError(

@@ -22,7 +22,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from structopt.lab.compare.compare import SOLVED
+from structopt.lab.compare.comparison import SOLVED
 from structopt.lab.harness.study import Row
 
 SHIFT = 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from structopt.lab.compare.compare import Comparison
+from structopt.lab.compare.comparison import Comparison
 from structopt.lab.compare.stats import (
     SHIFT,
     Costs,
@@ -25,6 +25,8 @@ TIGHT = 1e-8
 """Tolerance up to which verified answers that differ are a fault and not what they were asked. A
 residual moves the objective by as much as multipliers are large: on Netlib's forplan a dual
 residual of 8e-7 by a relative 6e-5."""
+CLOCK = 1e-3
+"""Seconds up to which means are ties: clocks of CPU time may tick in milliseconds."""
 UNSTEADY = 0.1
 """Variation of the reference's times above which a comparison says so."""
 
@@ -54,14 +56,14 @@ def ranking_table(key: tuple[str, float], costs: Costs) -> Table:
     """Return solvers of one set at one tolerance, best mean first."""
     both, rows = common(costs), []
     means = {s: shifted_mean(c.seconds for c in problems.values()) for s, problems in costs.items()}
-    best = min(means.values())
+    best = max(min(means.values()), CLOCK)
     for solver in sorted(costs, key=lambda s: means[s]):
         problems = costs[solver]
         solved = sum(cost.solved for cost in problems.values())
         shared = shifted_mean(problems[name].seconds for name in both)
         rows.append(
             (solver, f"{solved} of {len(problems)}", f"{means[solver]:.3f}",
-             f"{means[solver] / max(best, 1e-9):.2f}", _number(shared, ".3f"),
+             f"{max(means[solver], CLOCK) / best:.2f}", _number(shared, ".3f"),
              _number(mean_error(problems, key[1]), ".1e"))
         )  # fmt: skip
     return Table(

@@ -142,6 +142,16 @@ def small_problem(seed, n=4):
     return X, Y, so.Lattice().fitted(X, Y), outputs
 
 
+def test_what_losses_are_measured_from_is_content_too():
+    """Delta is measured from the same paths, losses from others: these are other data."""
+    X, Y, structure, outputs = small_problem(3)
+    others = [next(y for y in paths if y != gold) for paths, gold in zip(outputs, Y, strict=True)]
+    data = [so.DataSet.of(structure, X, gold) for gold in (Y, Y, others)]
+    answers = data[0].argmax(np.ones(structure.n_features_))
+    named = [each.anchored(answers).fingerprint("") for each in data]
+    assert named[0] == named[1] != named[2]
+
+
 def test_methods_that_visit_one_example_at_a_time():
     problem = small_problem(7)
     X, Y, _, outputs = problem

@@ -3,6 +3,7 @@
     python tests/campaigns/mutation.py                      # every file of mutation_targets.py
     python tests/campaigns/mutation.py chain/kernels ball   # those whose path holds a word
     python tests/campaigns/mutation.py --sample 0           # all mutants instead of a sample
+    python tests/campaigns/mutation.py --files 30 --sample 1 --seed 7   # one of each of 30 files
 
 Each mutant runs in a process of its own (``mutant_run.py``): the tests of its file
 (``mutation_targets.py``) until the first failure, within a limit of processor time. Of those that
@@ -158,6 +159,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("words", nargs="*", help="only files whose path holds one of these")
     parser.add_argument("--sample", type=int, default=20, help="mutants a file, 0 for all")
+    parser.add_argument("--files", type=int, default=0, help="only so many, drawn with the seed")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--results", type=Path, default=ROOT / "mutation-results.jsonl")
     parser.add_argument("--survivors", action="store_true", help="run only what survived, again")
@@ -169,6 +171,9 @@ def main() -> int:
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
         os.environ[name] = "1"
     files = [f for f in TARGETS if not args.words or any(word in f for word in args.words)]
+    if 0 < args.files < len(files):
+        drawn = set(random.Random(args.seed).sample(files, args.files))
+        files = [f for f in files if f in drawn]
     if not args.table:
         folder = Path(tempfile.mkdtemp(prefix="mutation-"))
         for name in PRELOADED:

@@ -101,12 +101,15 @@ def change(file: str, tree: ast.Module, mark) -> None:
     builtins._mark_reached = mark
     path = str(ROOT / file)
     code = compile(tree, path, "exec")
-    if _in_a_function(code):
-        new = {(c.co_qualname, c.co_firstlineno): c for c in _inside(code)}
-        for f in gc.get_objects():
-            if type(f) is FunctionType and f.__code__.co_filename == path:
-                key = f.__code__.co_qualname, f.__code__.co_firstlineno
-                f.__code__ = new.get(key, f.__code__)
+    new = {(c.co_qualname, c.co_firstlineno): c for c in _inside(code)}
+    live = [f for f in gc.get_objects() if type(f) is FunctionType]
+    mine = [f for f in live if f.__code__.co_filename == path]
+    codes = [new.get((f.__code__.co_qualname, f.__code__.co_firstlineno)) for f in mine]
+    pairs = [(f, c) for f, c in zip(mine, codes, strict=True) if c is not None]
+    same_cells = all(f.__code__.co_freevars == c.co_freevars for f, c in pairs)
+    if _in_a_function(code) and same_cells:
+        for f, c in pairs:
+            f.__code__ = c
         return
     ours = f"{ROOT}/structopt", f"{ROOT}/tests"
     for name, module in list(sys.modules.items()):

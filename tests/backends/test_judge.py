@@ -102,6 +102,18 @@ def test_only_slacks_that_do_nothing_else_are_raised(changed, raised):
     assert Judge(p).assess(np.array([1.0, 0.5]), np.zeros(1)).x[1] == pytest.approx(raised)
 
 
+def test_slacks_are_what_rows_ask_for():
+    # 2 x + s >= 7 and x - t / 2 <= 3: s = 7 - 2 x and t = 2 (x - 3), where these are above 0
+    rows = [[2.0, 1.0, 0.0], [1.0, 0.0, -0.5]]
+    p = problem([0.0, 1.0, 1.0], rows, [7.0, -np.inf], [np.inf, 3.0], slacks=np.arange(1, 3))
+    for x in (0.0, 1.0, 3.25, 4.0, 5.0):
+        found = Judge(p).assess(np.array([x, 9.0, 9.0]), np.zeros(2))
+        expected = [x, max(0.0, 7 - 2 * x), max(0.0, 2 * (x - 3))]
+        assert found.x.tolist() == pytest.approx(expected)
+        assert found.primal == pytest.approx(sum(expected[1:]))
+        assert found.primal_residual == pytest.approx(0.0)
+
+
 def test_a_slack_that_hurts_another_row_stays():
     helps = problem([1.0, 2.0], [[1.0, 1.0], [1.0, -1.0]], [4.0, -np.inf], [np.inf, 0.0],
                     slacks=np.array([1]))  # fmt: skip

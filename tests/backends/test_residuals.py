@@ -8,7 +8,12 @@ import pytest
 import scipy.sparse as sp
 
 from structopt.backends.extragradient.certificate import Residuals
-from structopt.backends.extragradient.rays import descent, infeasibility
+from structopt.backends.extragradient.rays import (
+    descent,
+    infeasibility,
+    proves_infeasible,
+    proves_unbounded,
+)
 from structopt.backends.extragradient.scaling import Scale
 from structopt.master.program import Program
 
@@ -171,6 +176,11 @@ def test_what_rounding_leaves_is_no_value():
     )  # fmt: skip
     assert infeasibility(one, np.array([1.0, -1.0])).value == 0.0
     assert descent(one, np.ones(2)).value == 0.0
+    assert proves_infeasible(one, np.array([1.0, -1.0]))  # in sums that are rounded once
+    assert proves_unbounded(one, np.ones(2))
+    last = replace(one, q=np.array([1.0, -1.0 - 2e-16]), upper=np.array([INF, 1.0 - 1e-16]))
+    assert not proves_infeasible(last, np.array([1.0, -1.0]))
+    assert not proves_unbounded(last, np.ones(2))
     clear = replace(one, q=np.array([1.0, -1.0 - 1e-6]), upper=np.array([INF, 1.0 - 1e-6]))
     assert infeasibility(clear, np.array([1.0, -1.0])).proves
     assert descent(clear, np.ones(2)).proves

@@ -547,6 +547,13 @@ def test_a_structure_that_does_not_fit_its_data_loses_no_other_problem():
         compare(odd, ["highs"])
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")
+def test_a_full_disk_is_named(tmp_path):
+    (tmp_path / FILE).symlink_to("/dev/full")
+    with pytest.raises(OSError, match=f"No space left on device: '{tmp_path / FILE}'"):
+        compare([small()], ["highs"], tolerances=[1e-3], out=tmp_path)
+
+
 def test_half_a_page_is_refused(tmp_path):
     page = tmp_path / "page.html"
     for text in ("", "<html>", '<script type="application/json" id="rows">[{"a": 1}</script>',

@@ -82,10 +82,13 @@ class Store:
         cell, numbers = plain(cell), plain(numbers)
         line = json.dumps({"fingerprint": key, "cell": cell, "numbers": numbers}).encode() + b"\n"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        with self.path.open("ab+") as file:
-            if file.tell() > 0:
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":  # a kill cut the last line short
-                    line = b"\n" + line
-            file.write(line)
+        try:
+            with self.path.open("ab+") as file:
+                if file.tell() > 0:
+                    file.seek(-1, os.SEEK_END)
+                    if file.read(1) != b"\n":  # a kill cut the last line short
+                        line = b"\n" + line
+                file.write(line)
+        except OSError as error:  # a full disk does not say where it is
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
         self.rows[key] = cell | numbers

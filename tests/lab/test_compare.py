@@ -209,6 +209,15 @@ def test_what_has_no_solution_is_proved(name):
     assert judged(falls, solver.solve(falls, 1e-6, 20.0), 1e-6).status == "unbounded"
 
 
+def test_without_a_folder_what_has_no_answer_is_a_row_too():
+    apart = programme([[0.0]], [1.0], [[1.0]], [2.0], [np.inf], [0.0], [1.0])
+    nothing = type("Nothing", (), {"solve": lambda self, p, t, s: (np.full(1, np.nan), [0.0])})()
+    done = compare([lambda: [("apart", apart)]], {"highs": "highs", "nothing": nothing},
+                   tolerances=[1e-3], time_limit=20.0)  # fmt: skip
+    assert [r["status"] for r in done.rows] == ["infeasible", "wrong"]
+    assert not done.left_out
+
+
 def test_extragradient_promises_programmes_what_is_checked():
     solver = named(["extragradient"])["extragradient"]
     for seed in range(5):
@@ -291,6 +300,7 @@ def test_files_are_read(tmp_path):
         ({"Pd": [-1.0], "Pi": [0], "Pp": [0, 1, 1]}, "not convex: P has the eigenvalue -1"),
         ({"Pd": [1.0], "Pi": [1], "Pp": [0, 1, 1]}, "not symmetric"),
         ({"q": [np.nan, 1.0]}, "not a number"),
+        ({"q": [1j, 1.0]}, "complex numbers"),
         ({"ub": [1.0]}, "Sizes do not fit"),
         ({"Ai": [7]}, "is no programme"),
     ],

@@ -39,7 +39,7 @@ from structopt.lab.compare.sets import gathered
 from structopt.lab.compare.solvers import Solver, named
 from structopt.lab.harness.isolated import isolated
 from structopt.lab.harness.runner import keys_of, run
-from structopt.lab.harness.store import Store, fingerprint
+from structopt.lab.harness.store import Store, fingerprint, plain
 from structopt.lab.harness.study import Cell, Study, in_turns
 from structopt.parameters import Count, Positive, Range, checked
 
@@ -117,7 +117,8 @@ def compare(
     study.machine = machine["machine_id"]
     outcome = run(study, cells, store=store, watch=watch or (lambda step: None))
     kept = [] if store is None else [row for row in store.rows.values() if "versions" in row]
-    done = Comparison.of([*outcome.rows, *(kept or [machine])])
+    # as they would be read: errors of what has no answer are infinite
+    done = Comparison.of(plain([*outcome.rows, *(kept or [machine])]))
     done.left_out += found.left_out + study.left_out
     done.interrupted = outcome.interrupted
     return done

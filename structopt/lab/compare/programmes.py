@@ -38,6 +38,8 @@ def programme(
     P: Any, q: Any, A: Any, lower: Any, upper: Any, lb: Any, ub: Any, offset: float = 0.0
 ) -> Program:
     """Return a sound programme of some arrays; see :func:`sound`."""
+    if any(np.iscomplexobj(v) for v in (P, q, A, lower, upper, lb, ub)):
+        raise FileFormatError("There are complex numbers.")
     q, lower, upper, lb, ub = (np.asarray(v, dtype=np.float64) for v in (q, lower, upper, lb, ub))
     A, P = sp.csr_array(A, dtype=np.float64), sp.csr_array(P, dtype=np.float64)
     return sound(Program(P=P, q=q, l1=np.zeros(len(q)), A=A, lower=lower, upper=upper, lb=lb,
@@ -91,7 +93,7 @@ def read(path: str | os.PathLike[str]) -> Program:
     """
     path = Path(path)
     try:
-        found = _read_npz(path) if path.suffix == ".npz" else _read_apart(path)
+        found = _read_npz(path) if path.suffix.lower() == ".npz" else _read_apart(path)
     except FileFormatError as error:
         raise FileFormatError(f"{path}: {error}") from None
     except (OSError, ValueError, TypeError, KeyError) as error:

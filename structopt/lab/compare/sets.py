@@ -70,7 +70,8 @@ def gathered(sources: Sequence[Any] | None, *, quick: bool = False) -> Gathered:
                 "file, file.py:function, or give a function."
             )
     if not found.problems:
-        raise InvalidInputError("There is nothing to compare: " + "; ".join(found.left_out) + ".")
+        why = "; ".join(reason.rstrip(".") for reason in found.left_out)
+        raise InvalidInputError(f"There is nothing to compare: {why}.")
     seen: Counter[tuple[str, str]] = Counter()
     for problem in found.problems:
         seen[problem.group, problem.name] += 1
@@ -87,7 +88,7 @@ def _collect(found: Gathered, made: Iterable[tuple[str, Made]]) -> None:
         try:
             found.problems.append(make())
         except StructoptError as error:
-            found.left_out.append(f"{name}: {error}")
+            found.left_out.append(f"{name}: {error}".removeprefix(": "))
         except Exception as error:  # of whoever wrote the problem
             found.left_out.append(f"{name}: {type(error).__name__}: {error}")
 
@@ -189,7 +190,7 @@ def _of_path(path: Path, group: str = "") -> Iterator[tuple[str, Made]]:
     for file in files:
         ends = [s for s in SUFFIXES if file.name.lower().endswith(s)]
         name = file.name[: -max(map(len, ends))] if ends else file.name  # pilot.ja is a name
-        yield str(file), lambda f=file, n=name: Single(n, group, read(f))  # type: ignore[misc]
+        yield "", lambda f=file, n=name: Single(n, group, read(f))  # type: ignore[misc]
 
 
 def _of_function(function: Any, group: str) -> Iterator[tuple[str, Made]]:

@@ -40,6 +40,8 @@ PACKED = 1100
 OURS = 2
 """The same of a file that this library wrote, which packs nothing."""
 _HEADER = "header"
+_AT_ONCE = 2**20
+"""Bytes of an entry that are unpacked at once."""
 # What bytes that are not a whole .npz file lead to: a damaged one may ask zipfile for a version, a
 # method or a password (RuntimeError), or for a header that is no literal (SyntaxError).
 _DAMAGE = (
@@ -168,10 +170,16 @@ def _read_array(stream: Any, size: int) -> NDArray[Any]:
     header = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     shape, by_columns, dtype = header[npy.read_magic(stream)](stream)
     count = math.prod(shape)
-    if dtype.hasobject or min(shape, default=0) < 0 or count * dtype.itemsize > size:
+    none = dtype.hasobject or dtype.itemsize == 0 or min(shape, default=0) < 0
+    if none or count * dtype.itemsize > size:
         raise ValueError(f"an array of {dtype} and shape {shape} in {size} bytes")
-    data = stream.read(count * dtype.itemsize + 1)  # one more, so that the checksum is compared
-    array = np.frombuffer(data, dtype=dtype, count=count).copy()
+    data = np.empty(count * dtype.itemsize, dtype=np.uint8)
+    for start in range(0, len(data), _AT_ONCE):  # piece by piece: nothing is held twice
+        piece = data[start : start + _AT_ONCE]
+        if stream.readinto(piece) < len(piece):
+            raise ValueError(f"an array of {dtype} and shape {shape} that ends before")
+    stream.read(1)  # so that the checksum is compared
+    array = data.view(dtype)
     return array.reshape(shape[::-1]).T if by_columns else array.reshape(shape)
 
 

@@ -71,5 +71,5 @@ def read_scan(path: str | os.PathLike[str]) -> Scan:
             )
         if not np.isfinite(array).all():
             raise FileFormatError(f"{name}: {key} holds what is not finite.")
-    xyz, first, last, intensity = (found[key].astype(np.float64) for key in ARRAYS[:-1])
-    return Scan(xyz, first, last, intensity, found["classification"].astype(np.int64))
+    xyz, first, last, intensity = (found[key].astype(np.float64, copy=False) for key in ARRAYS[:-1])
+    return Scan(xyz, first, last, intensity, found["classification"].astype(np.int64, copy=False))

@@ -3,8 +3,8 @@
 Model files, checkpoints, files of comparisons and data files are changed, many times over: bytes as
 they go bad, and content as somebody who knows the format would. Reading one must not run code, must
 not ask for more memory than ``FLOOR`` bytes and ``MEMORY`` times the file's size (models: 8 MB more
-and 500 times; programmes: 40 MB more; packed text: 1,100 times, what zlib packs at most), and must
-end in what was read or in an error of ours. A short set runs in the suite; the long run is
+and 500 times; programmes: 40 MB more; packed text and scans: 1,100 times, what zlib packs at most),
+and must end in what was read or in an error of ours. A short set runs in the suite; the long run is
 ``python tests/campaigns/damaged_files.py --count 100000``.
 """
 
@@ -236,7 +236,8 @@ def outcome(data, read, path, *, measured, again=False):
     if measured:
         taken = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        model, packed = b"weights_size" in data, data[:2] == b"\x1f\x8b"
+        model = b"weights_size" in data
+        packed = data[:2] == b"\x1f\x8b" or b"intensity.npy" in data  # gzipped, or a scan
         programme = b"Pp.npy" in data
         more, factor = (
             MODELS if model else PACKED if packed else PROGRAMMES if programme else (0, MEMORY)

@@ -72,7 +72,7 @@ def right(names, labels, length):
     return [y for y in every if all(RULES[name][1](y) for name in names)]
 
 
-FOLLOW = {None: ["a", "b"], "a": ["b", "c", None], "b": ["a", "b", None]}  # c: whatever may follow
+FOLLOW = {None: ["a", "b"], "a": ["b", "c", None], "b": ["a", "b"]}  # c: whatever may follow
 
 
 def may_follow(y):

@@ -124,6 +124,20 @@ def test_every_answer_is_the_best_by_enumeration(listed, most, problem):
         run((*structure_oracles.CHECKS, *structure_shards.CHECKS), StructureCase(small), "rules")
 
 
+def test_programmes_keep_what_may_follow_and_end(monkeypatch):
+    monkeypatch.setattr(constrain_search, "LISTED", 0)
+    monkeypatch.setattr(states, "MOST", 0)
+    monkeypatch.setattr(constrain_search, "by_multipliers", lambda *_: None)
+    rng, x = np.random.default_rng(0), np.array([[1.0], [-1.0], [2.0]])
+    outputs = [y for y in right(["most"], "abc", 3) if may_follow(y)]
+    base = so.Chain("abc", boundaries=True, transitions=FOLLOW)
+    structure = so.constrain(base, [RULES["most"][0]]).fitted([x], [outputs[0]])
+    phi = np.array([structure.joint_features(x, y).toarray()[0] for y in outputs])
+    for _ in range(20):
+        w = rng.normal(size=structure.n_features_)
+        assert tuple(structure.argmax(x, w)) == outputs[int(np.argmax(phi @ w))]
+
+
 def test_the_unconstrained_answer_needs_no_solver(monkeypatch):
     X = [np.eye(2), np.eye(2)]
     structure = so.constrain(so.Chain(), at_most_one("b")).fitted(X, [["a", "b"], ["b", "a"]])

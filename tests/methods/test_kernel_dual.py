@@ -1,6 +1,7 @@
 """The dual with kernels, round by round, against features written out: a linear kernel's own."""
 
 import time
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -118,3 +119,18 @@ def test_weights_within_the_bounds_of_relative_margins(make, B):
     assert result.certificate.primal == pytest.approx(truth, rel=2e-6)
     final = weights(result.weights)
     assert max(abs(d @ final) for d in deltas) <= B * (1 + 1e-9)
+
+
+def test_unproven_projections_certify_nothing():
+    """Those that bound weights are asked of other oracles than the hinges are."""
+    for unproven in (so.oracles.worst, so.oracles.best_other):
+        _, run, _ = started(small_classes, 3, so.StructRMM(8.0, 1.5))
+        ask = run.data.ask
+
+        def open_(oracle, w, ask=ask, unproven=unproven):
+            return [replace(a, exact=oracle is not unproven) for a in ask(oracle, w)]
+
+        run.data.ask = open_
+        found = run.solve().certificate
+        assert not found.exact
+        assert not found.certified

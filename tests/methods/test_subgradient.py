@@ -285,3 +285,21 @@ def test_a_method_without_a_projection_refuses_the_ball():
     data = so.DataSet.of(structure, X, Y)
     with pytest.raises(IncompatibleError, match="other variables or constraints"):
         so.FrankWolfe(structure, L1BallM3N(2.0), data)
+
+
+def test_the_violation_is_the_largest_hinge():
+    X, y = so.datasets.make_classes(20, seed=0)
+    structure = so.Multiclass().fitted(X, y)
+    data = so.DataSet.of(structure, X, y)
+    run = so.Subgradient(structure, so.M3N(C=1.0), data)
+    seen, offer = [], run._offer
+
+    def noted(weights, *rest):
+        seen.append(weights.copy())
+        return offer(weights, *rest)
+
+    run._offer = noted
+    for _ in range(3):
+        record = run.step()
+        hinges = [(a.loss - a.score).max() for a in data.ask(so.loss_augmented, seen[-1])]
+        assert record.violation == pytest.approx(max(hinges))

@@ -97,7 +97,8 @@ class Proximal(Backend):
         self._ascent = Ascent(
             max_sweeps=self.sweeps, momentum=False, random_state=self.random_state
         )
-        self._ascent.start(SimpleNamespace(program=_with_proximal_term(program)))
+        pool = getattr(master, "pool", None)  # whose rows go on as they are
+        self._ascent.start(SimpleNamespace(program=_with_proximal_term(program), pool=pool))
         weights = program.weights
         self._centre = np.clip(0.0 * program.q[weights], program.lb[weights], program.ub[weights])
         self._t, self._arrived, self._started = 1.0, 0, False

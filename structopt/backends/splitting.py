@@ -144,7 +144,8 @@ class Splitting(Backend):
             momentum=alone,
             random_state=self.random_state,
         )
-        self._ascent.start(SimpleNamespace(program=self._separable()))
+        pool = None if self._rides else getattr(master, "pool", None)  # whose directions go on
+        self._ascent.start(SimpleNamespace(program=self._separable(), pool=pool))
         self._arrived, self._started = 0, False
 
     def _ridden(self, master: Compiled) -> Ints:

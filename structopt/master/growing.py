@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from structopt.arrays import Ints
 from structopt.structures.base.parts import Directions
 
+_ROOM = 4
+"""A vector that is full grows by one in so many; doubled, it would stand half empty."""
 _MANY = 4
 """Entries of rows are let go of from one in so many on."""
 
@@ -44,7 +46,8 @@ class Growing:
         """Add values at the end."""
         size = self._size + len(values)
         if size > len(self._data):
-            bigger = np.empty(max(size, 2 * len(self._data)), self._data.dtype)
+            room = max(size, len(self._data) + len(self._data) // _ROOM)
+            bigger = np.empty(room, self._data.dtype)
             bigger[: self._size] = self.values
             self._data = bigger
         self._data[self._size : size] = values
@@ -113,14 +116,16 @@ class GrowingRows:
 
 
 class GrowingDirections:
-    """Directions over one base that grow at their end."""
+    """Directions over one base that grow at their end, with 32-bit numbers as long as these do."""
 
     def __init__(self) -> None:
-        self._ptr, self._source = Growing(np.int64, [0]), Growing(np.int64)
-        self._offset, self._coef = Growing(np.int64), Growing(np.float64)
+        self._ptr, self._coef = Growing(np.int64, [0]), Growing(np.float64)
+        self._source, self._offset = Growing(np.int32), Growing(np.int32)
 
     def extend(self, new: Directions) -> None:
         """Add directions at the end."""
+        self._source = _wide_enough(self._source, new.source)
+        self._offset = _wide_enough(self._offset, new.offset)
         self._ptr.extend(new.ptr[1:] + self._ptr.values[-1])
         self._source.extend(new.source)
         self._offset.extend(new.offset)
@@ -137,3 +142,10 @@ class GrowingDirections:
         ptr = self._ptr.values[first:]
         parts = (grown.values[ptr[0] :] for grown in (self._source, self._offset, self._coef))
         return Directions(ptr - ptr[0] if first else ptr, *parts)
+
+
+def _wide_enough(grown: Growing, values: Ints) -> Growing:
+    """Return a vector that can take these values."""
+    limit = np.iinfo(grown.values.dtype).max
+    fits = values.max(initial=0) <= limit
+    return grown if fits else Growing.around(grown.values.astype(np.int64))

@@ -55,6 +55,11 @@ class CutPool:
         return self._shared if alone else self._rows.matrix
 
     @property
+    def directions(self) -> Directions:
+        """The directions of all cuts, as views."""
+        return self._directions.since(0)
+
+    @property
     def cuts(self) -> Cuts:
         """All cuts, as views."""
         return self.since(0)

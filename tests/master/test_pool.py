@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+import structopt as so
 from structopt.arrays import base_matrix
 from structopt.master.cuts import Cuts
+from structopt.master.growing import GrowingDirections
 from structopt.master.pool import CutPool
 from structopt.structures.base.parts import Directions
 
@@ -122,3 +124,22 @@ def test_a_pool_is_a_list(kinds, seed):
     rows[:, 5:8] += [1, 2, 3]
     rows[:, 8 + WIDTH :] *= 5
     np.testing.assert_allclose(listed(pool.cuts), rows)
+
+
+def test_the_ascent_reads_directions_where_the_pool_has_them():
+    X, Y = so.datasets.make_chain_crf(6, n_features=5, n_relevant=3, seed=0)
+    structure = so.Chain().fitted(X, Y)
+    data = so.DataSet.of(structure, X, Y)
+    run = so.CuttingPlane(structure, so.M3N(), data, backend="ascent")
+    run.step()
+    run.step()
+    mine, pool = run.backend._planes.directions, run.master.pool.directions
+    assert len(mine) == len(pool) > 0
+    assert all(np.shares_memory(getattr(mine, n), getattr(pool, n)) for n in ("source", "coef"))
+
+
+def test_numbers_beyond_32_bits_stand():
+    grown, far = GrowingDirections(), np.array([2**40])
+    for source in (far % 7, far):
+        grown.extend(Directions(np.array([0, 1]), source, source, np.ones(1)))
+    assert grown.since(0).source.tolist() == grown.since(0).offset.tolist() == [2**40 % 7, 2**40]

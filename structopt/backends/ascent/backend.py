@@ -132,7 +132,7 @@ class Ascent(Backend):
         self._slack_of[program.slacks] = np.arange(len(program.slacks))
         self._random = np.random.default_rng(self.random_state)
         self._n_rows, self._n_groups = 0, len(program.slacks)
-        self._planes = Planes()
+        self._planes = Planes(getattr(master, "pool", None))
         self._base = base_matrix(sp.csr_array((0, len(self._inverse))))
         self._layout: Layout | None = None
         self._solves = self._pushes = 0
@@ -356,7 +356,7 @@ class Ascent(Backend):
             self._w[:] = self._weights_of(now)
 
     def _dense(self, planes: Ints) -> Floats:
-        directions = self._planes.directions.take(planes)
+        directions = self._planes.scaled(planes)
         return np.asarray(directions.tocsr(self._base, len(self._inverse)).toarray())
 
     def _weights_of(self, v: Floats) -> Floats:

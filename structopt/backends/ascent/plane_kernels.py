@@ -12,8 +12,11 @@ from numba import njit
 
 
 @njit(cache=True)
-def index_parts(group_ptr, order, old_ptr, source, offset, coef):
-    """Bring planes into an order and number the distinct (source, offset) pairs of each group."""
+def index_parts(group_ptr, order, old_ptr, source, offset, coef, scale):
+    """Bring planes into an order and number the distinct (source, offset) pairs of each group.
+
+    ``scale`` is that of each plane's coefficients.
+    """
     n_groups = len(group_ptr) - 1
     ptr = np.zeros(len(order) + 1, np.int64)
     for r in range(len(order)):
@@ -38,7 +41,7 @@ def index_parts(group_ptr, order, old_ptr, source, offset, coef):
             shift = old_ptr[order[r]] - ptr[r]
             for p in range(ptr[r], ptr[r + 1]):
                 s, o = source[p + shift], offset[p + shift]
-                sorted_coef[p] = coef[p + shift]
+                sorted_coef[p] = coef[p + shift] * scale[order[r]]
                 h = (s * 1000003 + o * 7919) & (size - 1)
                 while True:
                     if stamp[h] != g:

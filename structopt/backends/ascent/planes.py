@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from structopt.arrays import Floats, Ints
 from structopt.master.cuts import Cuts
 from structopt.master.growing import Growing, GrowingDirections
+from structopt.master.pool import CutPool
 from structopt.structures.base.parts import Directions
 
 _PLANE = np.dtype(
@@ -18,6 +19,7 @@ _PLANE = np.dtype(
         ("row", np.int64),
         ("sign", np.float64),
         ("weight", np.float64),  # divided into alpha to give the row's multiplier
+        ("scale", np.float64),  # of the row's direction
         ("group", np.int64),
         ("soft", np.bool_),  # whether the row has a slack
         ("rhs", np.float64),
@@ -29,10 +31,16 @@ _PLANE = np.dtype(
 
 
 class Planes:
-    """One-sided rows ``coef-scaled direction . w + xi_group >= rhs``, in order of arrival."""
+    """One-sided rows ``scale * direction . w + xi_group >= rhs``, in order of arrival.
 
-    def __init__(self) -> None:
-        self._each, self._directions = Growing(_PLANE), GrowingDirections()
+    Parameters
+    ----------
+    pool : CutPool, optional
+        Which has the directions of all rows, by their number; without one they are kept here.
+    """
+
+    def __init__(self, pool: CutPool | None = None) -> None:
+        self._each, self._pool, self._own = Growing(_PLANE), pool, GrowingDirections()
 
     def __len__(self) -> int:
         return len(self._each.values)
@@ -44,13 +52,22 @@ class Planes:
 
     @property
     def directions(self) -> Directions:
-        """The directions, coefficients already scaled; views."""
-        return self._directions.since(0)
+        """The directions, not scaled; views where every row is one plane."""
+        if self._pool is None:
+            return self._own.since(0)
+        return self._pool.directions.take(self.each["row"])
+
+    def scaled(self, which: Ints) -> Directions:
+        """Return the directions of some planes, scaled."""
+        d = self.directions.take(which)
+        scale = np.repeat(self.each["scale"][which], np.diff(d.ptr))
+        return Directions(d.ptr, d.source, d.offset, d.coef * scale)
 
     def keep(self, which: Ints) -> None:
         """Keep only some of the planes."""
         self._each.keep(which)
-        self._directions.keep(which)
+        if self._pool is None:
+            self._own.keep(which)
 
     def extend(self, rows: Cuts, first: int, slack_of: Ints, n_slacks: int) -> None:
         """Add rows, the first of them number ``first``; ``slack_of`` numbers slack columns."""
@@ -69,10 +86,10 @@ class Planes:
             new["row"], new["sign"], new["weight"] = first + which, sign, weight[which]
             new["group"], new["soft"] = group[which], soft[which]
             new["rhs"] = sign * (bound / weight)[which]
-            d = rows.directions.take(which)
-            factor = np.repeat(sign * (rows.factor / weight)[which], np.diff(d.ptr))
+            new["scale"] = sign * (rows.factor / weight)[which]
             self._each.extend(new)
-            self._directions.extend(Directions(d.ptr, d.source, d.offset, d.coef * factor))
+            if self._pool is None:
+                self._own.extend(rows.directions.take(which))
 
 
 @dataclass(frozen=True)
@@ -97,11 +114,9 @@ class Layout:
     def taken(self, which: Ints) -> Layout:
         """Return a layout to refresh, of which the products of some planes stand."""
         which = which[which < len(self.place)]
-        return Layout(
-            False, self.order, self.groups, self.planes, self.rhs, self.soft, self.parts,
-            self.gram,
-            self.place[which], self.width[which],
-        )  # fmt: skip
+        return replace(
+            self, fresh=False, planes=(), parts=(), place=self.place[which], width=self.width[which]
+        )
 
 
 def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> Layout:
@@ -113,7 +128,9 @@ def arrange(planes: Planes, base: Any, inverse: Floats, old: Layout | None) -> L
     groups, counts = np.unique(each["group"][order], return_counts=True)
     group_ptr = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
     d = planes.directions
-    ordered, parts = kernels.index_parts(group_ptr, order, d.ptr, d.source, d.offset, d.coef)
+    ordered, parts = kernels.index_parts(
+        group_ptr, order, d.ptr, d.source, d.offset, d.coef, each["scale"].copy()
+    )
     place, width = np.full(len(order), -1), np.zeros(len(order), np.int64)
     old_gram = np.zeros(0)
     if old is not None:

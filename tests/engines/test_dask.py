@@ -339,6 +339,7 @@ def test_a_model_takes_an_engine(client, tmp_path):
 
 
 def test_an_address_and_a_client_that_is_there(cluster, client):
+    client.wait_for_workers(2, timeout=60)  # one that was killed comes back
     for engine in (cluster.scheduler_address, "dask"):
         with client.as_current():
             data = so.DataSet.of(STRUCTURE, X, Y, engine=engine)

@@ -159,15 +159,12 @@ class EM(CuttingPlane):
         self._settling, self._settled = 0, False
         self._off = np.zeros(data.n_features, dtype=bool)
         self._smallest, self._smallest_at = np.inf, 0
+        sweeps = _PRINTED_SWEEPS if self._printed else _SWEEPS
         super().__init__(
             structure,
             formulation,
             data,
-            backend=Ascent(
-                max_sweeps=_PRINTED_SWEEPS if self._printed else _SWEEPS,
-                steps=_STEPS,
-                momentum=False,
-            ),
+            backend=Ascent(max_sweeps=sweeps, steps=_STEPS, momentum=False),
             fallback=True,  # the method's own choice, not the user's
             random_state=0 if random_state is None else random_state,
             warm_start=warm_start.copy() if isinstance(warm_start, State) else warm_start,

@@ -39,7 +39,7 @@ from structopt.parameters import check_params, checked
 from structopt.run.certificate import FEASIBLE, Certificate, check_bounds
 from structopt.run.checkpoint import Checkpoint
 from structopt.run.events import Found, Round, relative
-from structopt.run.interrupts import Interrupted, held_back
+from structopt.run.interrupts import Interrupted, held_back, origin
 from structopt.run.limits import NAMES, LimitOptions, Limits
 from structopt.run.result import Result, Stop
 from structopt.structures.base.oracles import Oracle
@@ -49,14 +49,6 @@ logger = logging.getLogger(__name__)
 
 UNPROVEN = "some oracle answers are not proven to be the best"
 """What a certificate says that rests on such answers."""
-
-
-def _origin(error: BaseException) -> BaseException:
-    """Return the Ctrl-C that led to an error, or the error itself."""
-    at: BaseException | None = error
-    while at is not None and not isinstance(at, KeyboardInterrupt):
-        at = at.__cause__ or at.__context__
-    return error if at is None else at
 
 
 class Method(ABC):
@@ -189,7 +181,7 @@ class Method(ABC):
                         raise KeyboardInterrupt
             except (KeyboardInterrupt, SystemError) as error:
                 # compiled functions that a second Ctrl-C strikes raise a SystemError because of it
-                struck = _origin(error) if isinstance(error, SystemError) else error
+                struck = origin(error) if isinstance(error, SystemError) else error
                 if isinstance(struck, Interrupted):
                     raise struck from None
                 if not isinstance(struck, KeyboardInterrupt):

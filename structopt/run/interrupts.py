@@ -115,3 +115,11 @@ def ending_at_once() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def origin(error: BaseException) -> BaseException:
+    """Return the Ctrl-C that led to an error, or the error itself."""
+    at: BaseException | None = error
+    while at is not None and not isinstance(at, KeyboardInterrupt):
+        at = at.__cause__ or at.__context__
+    return error if at is None else at

@@ -15,6 +15,7 @@ from typing import Any
 
 from structopt.arrays import Floats, count
 from structopt.engines.encoding import edges
+from structopt.engines.processes import called
 from structopt.errors import StructoptError
 from structopt.structures.base.structure import Structure
 
@@ -40,11 +41,11 @@ def predict(structure: Structure, X: Any, weights: Floats, n_jobs: int | None) -
     cuts = edges(n_examples, n_jobs, at_least=FEW)
     if len(cuts) == 2:
         return structure.predict(X, weights)
-    from joblib import Parallel, delayed
+    from joblib import delayed
 
-    pool = Parallel(n_jobs=n_jobs, prefer="threads")
+    calls = (delayed(structure.predict)(X[a:b], weights) for a, b in pairwise(cuts))
     try:
-        found = pool(delayed(structure.predict)(X[a:b], weights) for a, b in pairwise(cuts))
+        found = called(calls, n_jobs, threads=True)
     except StructoptError:
         return structure.predict(X, weights)  # its message counts from the first of all examples
     return list(chain.from_iterable(found))

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, check_weights
 from structopt.engines import encoding, lanes, where
+from structopt.engines.processes import called
 from structopt.engines.traffic import Traffic
 from structopt.engines.trust import check_gold
 from structopt.errors import InvalidInputError, OracleError, StructoptError
@@ -360,10 +361,10 @@ class DataSet:
         return lanes.Lanes(shard, n_threads) if several else shard
 
     def _ask_all(self, oracle: Oracle, weights: Floats) -> list[Answers]:
-        from joblib import Parallel, delayed
+        from joblib import delayed
 
-        pool = Parallel(n_jobs=self.n_jobs, prefer="threads" if self.threads else "processes")
-        return list(pool(delayed(asked)(shard, oracle, weights) for shard in self.shards))
+        calls = (delayed(asked)(shard, oracle, weights) for shard in self.shards)
+        return called(calls, self.n_jobs, threads=self.threads)
 
     def asked_apart(
         self, oracle: Oracle, weights: Floats, which: Sequence[int]
@@ -375,10 +376,10 @@ class DataSet:
         own = all(isinstance(shard, ExampleShard) for shard in self.shards)
         if self.threads or len(self.shards) == 1 or not own:
             return []
-        from joblib import Parallel, delayed
+        from joblib import delayed
 
         ones = [self.single(i) for i in which]
-        there = Parallel(n_jobs=self.n_jobs)(delayed(asked)(one, oracle, weights) for one in ones)
+        there = called((delayed(asked)(one, oracle, weights) for one in ones), self.n_jobs)
         here = [asked(one, oracle, weights) for one in ones]
         return list(zip(there, here, strict=True))
 

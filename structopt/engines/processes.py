@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-def called(calls: Iterable[Any], n_jobs: int, *, threads: bool = False) -> list[Any]:
+def called(calls: Iterable[Any], n_jobs: int | None, *, threads: bool = False) -> list[Any]:
     """Return what joblib's delayed calls return, in order.
 
     A worker process that has grown is replaced, with a warning in a thread of joblib's own. Where

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import copy
 import hashlib
-import logging
 from collections.abc import Callable, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from functools import cached_property
 from itertools import chain
 from typing import Any, Self, TypeVar
@@ -22,18 +20,16 @@ from numpy.typing import NDArray
 
 from structopt.arrays import Floats, Ints, as_floats, base_matrix, check_weights
 from structopt.engines import encoding, lanes, where
-from structopt.engines.processes import called
+from structopt.engines.processes import asked_apart
 from structopt.engines.traffic import Traffic
 from structopt.engines.trust import check_gold
-from structopt.errors import InvalidInputError, OracleError, StructoptError
+from structopt.errors import InvalidInputError
 from structopt.parameters import checked
 from structopt.structures.base.example_shard import ExampleShard
 from structopt.structures.base.oracles import Oracle
 from structopt.structures.base.parts import Directions
 from structopt.structures.base.shard import Answers, Shard, asked
 from structopt.structures.base.structure import Structure, check_lengths
-
-logger = logging.getLogger(__name__)
 
 _T = TypeVar("_T")
 
@@ -336,19 +332,7 @@ class DataSet:
             if isinstance(self._lanes, lanes.Lanes):
                 weights = check_weights(weights, self.n_features)
             return [asked(self._lanes, oracle, weights)]
-        try:
-            try:
-                return self._ask_all(oracle, weights)
-            except BrokenProcessPool as error:  # joblib starts others
-                logger.warning("a worker died (%s); asking once more", error)
-                return self._ask_all(oracle, weights)
-        except (StructoptError, KeyboardInterrupt):
-            raise
-        except Exception as error:
-            raise OracleError(
-                f"A parallel oracle pass failed: {type(error).__name__}: {error} Try n_jobs=1, or "
-                "fewer workers if memory ran out."
-            ) from error
+        return asked_apart(self.shards, oracle, weights, self.n_jobs, threads=self.threads)
 
     @cached_property
     def _lanes(self) -> Any:
@@ -360,12 +344,6 @@ class DataSet:
         several = n_threads > 1 or shard.n_scores >= 2 * lanes.RUN
         return lanes.Lanes(shard, n_threads) if several else shard
 
-    def _ask_all(self, oracle: Oracle, weights: Floats) -> list[Answers]:
-        from joblib import delayed
-
-        calls = (delayed(asked)(shard, oracle, weights) for shard in self.shards)
-        return called(calls, self.n_jobs, threads=self.threads)
-
     def asked_apart(
         self, oracle: Oracle, weights: Floats, which: Sequence[int]
     ) -> list[tuple[Answers, Answers]]:
@@ -376,10 +354,8 @@ class DataSet:
         own = all(isinstance(shard, ExampleShard) for shard in self.shards)
         if self.threads or len(self.shards) == 1 or not own:
             return []
-        from joblib import delayed
-
         ones = [self.single(i) for i in which]
-        there = called((delayed(asked)(one, oracle, weights) for one in ones), self.n_jobs)
+        there = asked_apart(ones, oracle, weights, self.n_jobs)
         here = [asked(one, oracle, weights) for one in ones]
         return list(zip(there, here, strict=True))
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from small_structures import small_of
 from test_names import TABLES, first_table, wanted
-from test_structures import small_of
 
 import structopt as so
 from structopt import names

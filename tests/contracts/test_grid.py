@@ -8,8 +8,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 from enumeration import Order
+from small_structures import small_of
 from test_formulations import VARIANTS, described
-from test_structures import small_of
 
 import structopt as so
 from structopt import names

@@ -1,10 +1,10 @@
 """Every structure of the one list keeps its contract, on random small problems of its own room."""
 
-import importlib
 from functools import cache
 
 import numpy as np
 import pytest
+from small_structures import small_of
 
 from structopt import names
 from structopt.testing.structure import STRUCTURE_CHECKS
@@ -37,14 +37,6 @@ EXCLUDED = {
     ("References", "shard_answers_are_brute_force"): SEVERAL,
     ("References", "content_names_the_data"): SEVERAL,
 }
-
-
-def small_of(entry):
-    """The function ``small`` of a structure's file, or of its room."""
-    home = importlib.import_module(f"structopt.{entry.home}")
-    if hasattr(home, "small"):
-        return home.small
-    return importlib.import_module(f"{home.__package__}.small").small
 
 
 @cache

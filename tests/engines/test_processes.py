@@ -1,4 +1,4 @@
-"""Calls by joblib's workers come back, also where warnings are errors."""
+"""Calls by joblib's workers come back, or say why not."""
 
 import subprocess
 import sys
@@ -16,10 +16,35 @@ def grows(i):
 warnings.simplefilter("error")
 print(called((delayed(grows)(i) for i in range(40)), 2) == list(range(40)))
 """
+DYING = """
+import os
+import numpy as np, structopt as so
+from structopt.engines.processes import asked_apart
+from structopt.errors import OracleError
+
+class Dying:
+    def ask(self, oracle, weights):
+        os._exit(1)
+
+try:
+    asked_apart([Dying(), Dying()], so.loss_augmented, np.zeros(1), 2)
+except OracleError as error:
+    print(error)
+"""
+
+
+def ran(code):
+    command = [sys.executable, "-c", code]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
 
 
 def test_workers_that_grow_are_replaced_where_warnings_are_errors():
-    command = [sys.executable, "-c", GROWING]
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    ended = ran(GROWING)
     assert ended.stdout == "True\n"
     assert "A worker stopped" in ended.stderr  # so that it was tried at all
+
+
+def test_workers_that_die_twice_are_told():
+    ended = ran(DYING)
+    assert "A parallel oracle pass failed" in ended.stdout
+    assert "asking once more" in ended.stderr

@@ -1,9 +1,8 @@
 """Every structure shows its outputs, and no data make a page that is wrong or does something."""
 
-import importlib
-
 import numpy as np
 import pytest
+from small_structures import small_of
 from test_report import HOSTILE, SCRIPT, make_result, read
 
 import structopt as so
@@ -17,14 +16,6 @@ from structopt.run.example import Example
 from structopt.structures.base.sketch import Arcs, Bag, Boxes, Grid, Links, Order, Path, Plain, Row
 
 STRUCTURES = names.of_kind("structure")
-
-
-def small_of(entry):
-    """The function ``small`` of a structure's file, or of its room."""
-    home = importlib.import_module(f"structopt.{entry.home}")
-    if hasattr(home, "small"):
-        return home.small
-    return importlib.import_module(f"{home.__package__}.small").small
 
 
 @pytest.mark.parametrize("entry", STRUCTURES, ids=lambda entry: entry.name)

@@ -1,10 +1,10 @@
 """Delta measured from outputs other than gold: answers are brute force, losses stay."""
 
 import copy
-import importlib
 
 import numpy as np
 import pytest
+from small_structures import small_of
 
 import structopt as so
 from structopt import names
@@ -14,13 +14,6 @@ from structopt.testing.structure_shards import check_answer, offered
 
 FIXED = {"References", "constrain", "MarkovNet", "Ranking"}  # delta is measured from gold alone
 STRUCTURES = [e for e in names.of_kind("structure", "wrapper") if e.name not in FIXED]
-
-
-def small_of(entry):
-    home = importlib.import_module(f"structopt.{entry.home}")
-    if hasattr(home, "small"):
-        return home.small
-    return importlib.import_module(f"{home.__package__}.small").small
 
 
 @pytest.mark.parametrize("entry", STRUCTURES, ids=lambda entry: entry.name)
